@@ -10,7 +10,7 @@ import { bundle } from "./bundle.ts";
 const entry = fileURLToPath(new URL("../src/render-frame/main.ts", import.meta.url));
 const fileName = "render-frame.html";
 
-/** The renderers as one script that may stand in a document. */
+/** The renderers as one script that can be inlined in a document. */
 async function scriptOf(): Promise<string> {
   // These sequences occur only inside strings and patterns; either would end the script or begin an HTML comment.
   return (await bundle(entry)).replace(/<(?=\/script|!--|script)/gi, "\\x3C");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage, until } from "./browser.mjs";
-import { setUp } from "./people.mjs";
+import { callApi, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
@@ -36,12 +36,7 @@ test.afterAll(async () => {
   await glasshouse?.stop();
 });
 
-async function api(method, path, data) {
-  const headers = { origin: glasshouse.url };
-  const answer = await page.request[method](`${glasshouse.url}/api/v1${path}`, { data, headers });
-  assert.ok(answer.ok(), `${path}: ${await answer.text()}`);
-  return answer.json();
-}
+const api = (method, path, data) => callApi(page, glasshouse.url, method, path, data);
 
 const nav = () => page.getByRole("navigation", { name: "Chats" });
 const row = (title) =>

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage, until } from "./browser.mjs";
-import { setUp } from "./people.mjs";
+import { callApi, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
@@ -29,12 +29,7 @@ test.afterAll(async () => {
   await glasshouse?.stop();
 });
 
-async function api(method, path, data) {
-  const headers = { origin: glasshouse.url };
-  const answer = await page.request[method](`${glasshouse.url}/api/v1${path}`, { data, headers });
-  assert.ok(answer.ok(), `${path}: ${await answer.text()}`);
-  return answer.status() === 204 ? null : answer.json();
-}
+const api = (method, path, data) => callApi(page, glasshouse.url, method, path, data);
 
 async function picture(name, on = page) {
   const folder = process.env.E2E_PICTURES;

@@ -1,4 +1,5 @@
 /** Sets up accounts in the real program and signs in. */
+import assert from "node:assert/strict";
 
 export const ada = { name: "Ada Lovelace", email: "ada@example.org", password: "correct horse" };
 export const bob = { name: "Bob Byte", email: "bob@example.org", password: "battery staple" };
@@ -36,4 +37,11 @@ export async function connectModel(page, model) {
   await page.locator("form").getByRole("button", { name: "Connect" }).click();
   await page.getByText("Connected").first().waitFor();
   await page.getByRole("button", { name: "Go to chats" }).click();
+}
+
+/** Calls the API of the server at `url` as the user of the page. Returns the JSON answer, or `null` if it has none. */
+export async function callApi(page, url, method, path, data) {
+  const answer = await page.request[method](`${url}/api/v1${path}`, { data, headers: { origin: url } });
+  assert.ok(answer.ok(), `${path}: ${await answer.text()}`);
+  return answer.status() === 204 ? null : answer.json();
 }

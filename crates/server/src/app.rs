@@ -220,6 +220,10 @@ impl App {
         let store = Store::open(&config.database_url)
             .await
             .context("cannot open the database")?;
+        store
+            .shorten_sessions(config.session)
+            .await
+            .context("cannot read the sessions")?;
         let sealer = Arc::new(Sealer::open(&config.data_dir)?);
         let http = HttpClient::new()?;
         let outbound = Outbound::new(config.outbound.clone());
@@ -484,7 +488,6 @@ impl App {
             clock: clock.clone(),
             commands: commands.clone(),
             gateway: gateway.clone(),
-            idempotency: idempotency.clone(),
             store: store.clone(),
             turns: turns.clone(),
         });

@@ -7,6 +7,7 @@ pub(crate) mod idempotency;
 pub(crate) mod learning;
 pub mod push;
 pub mod queued_turns;
+pub(crate) mod receivers;
 pub mod removal;
 pub mod schedules;
 pub(crate) mod search;

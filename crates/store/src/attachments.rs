@@ -19,13 +19,13 @@ pub struct Attachment {
 }
 
 impl Store {
-    /// The attachments in a person's chats.
+    /// The attachments in a person's chats, except temporary ones.
     ///
     /// # Errors
     /// Database errors only.
     pub async fn attachments(&self, owner: UserId) -> Result<Vec<Attachment>, StoreError> {
-        let sql = "SELECT id, name, chat FROM collections \
-                   WHERE owner = $1 AND attached AND chat IS NOT NULL ORDER BY id";
+        let sql = "SELECT collections.id, name, chat FROM collections JOIN chats ON chats.id = chat \
+                   WHERE collections.owner = $1 AND attached AND expires_at IS NULL ORDER BY collections.id";
         let read = |row: &Row| {
             Ok(Attachment {
                 collection: row.id("id")?,

@@ -57,7 +57,7 @@ impl Store {
     /// # Errors
     /// Database errors only.
     pub async fn folders(&self, owner: UserId) -> Result<Vec<Folder>, StoreError> {
-        let sql = "SELECT id, name, (SELECT count(*) FROM chats WHERE folder = folders.id AND person IS NULL AND NOT archived) AS chats \
+        let sql = "SELECT id, name, (SELECT count(*) FROM chats WHERE folder = folders.id AND person IS NULL AND expires_at IS NULL AND NOT archived) AS chats \
                    FROM folders WHERE owner = $1 ORDER BY name_key, id";
         let read = |row: &Row| {
             Ok(Folder {
@@ -192,7 +192,7 @@ impl Store {
     /// Database errors only.
     pub async fn tags(&self, owner: UserId) -> Result<Vec<TagCount>, StoreError> {
         let sql = "SELECT tag, count(*) AS chats FROM chats JOIN chat_tags ON chat_tags.chat = chats.id \
-                   WHERE owner = $1 AND person IS NULL AND NOT archived GROUP BY tag ORDER BY count(*) DESC, tag";
+                   WHERE owner = $1 AND person IS NULL AND expires_at IS NULL AND NOT archived GROUP BY tag ORDER BY count(*) DESC, tag";
         let read = |row: &Row| {
             Ok(TagCount {
                 tag: row.get("tag")?,

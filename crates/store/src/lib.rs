@@ -125,7 +125,7 @@ pub use pgvector::{VectorMatch, VectorPoint};
 pub use pictures::{ClaimedPicture, PictureFailure};
 pub use pipelines::{PipelineCall, PipelineSum};
 pub use principal::Principal;
-pub use push_subscriptions::PushSubscription;
+pub use push_subscriptions::{NewPushSubscription, PushSubscription};
 pub use query::noting_damage;
 pub use queued_turns::QueuedTurn;
 pub use runs::{NewRun, Run};

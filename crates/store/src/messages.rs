@@ -8,9 +8,9 @@ use domain::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Alternatives, NewRun, Store, StoreError, alternatives,
+    Alternatives, NewRun, QueuedTurn, Store, StoreError, alternatives,
     query::{Row, Tx, long_json, readable},
-    runs, search,
+    queued_turns, runs, search,
 };
 
 /// One message of a chat.
@@ -53,6 +53,8 @@ pub struct NewTurn {
     pub title: Option<String>,
     /// The alternatives of the answer, if requested.
     pub beside: Option<Alternatives>,
+    /// The queued turn that begins with it.
+    pub queued: Option<QueuedTurn>,
 }
 
 impl Store {
@@ -87,7 +89,7 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` if the chat does not exist or is not the run owner's; `Conflict("parent")` if a parent is not a
-    /// message of that chat.
+    /// message of that chat; `Conflict("queued")` if a queued input was withdrawn.
     pub async fn begin_turn(&self, turn: &NewTurn) -> Result<(), StoreError> {
         let chat = turn.assistant.chat;
         let mut tx = self.db().begin().await?;
@@ -108,6 +110,9 @@ impl Store {
             .as_ref()
             .is_some_and(|beside| beside.made_of.is_empty());
         update.bind(is_one_of_several).execute_on_one().await?;
+        if let Some(queued) = &turn.queued {
+            queued_turns::take(&mut tx, queued).await?;
+        }
         for message in turn.user.iter().chain([&turn.assistant]) {
             add_message(&mut tx, chat, message).await?;
         }

@@ -14,14 +14,21 @@ pub struct PushSubscription {
     pub id: PushSubscriptionId,
     /// The owner.
     pub owner: UserId,
-    /// The session that it was made in, with which it ends; `None` if a proxy signs people in.
-    pub session: Option<SessionId>,
-    /// SHA-256 of its address at the push service. A browser has one subscription.
-    pub endpoint_hash: [u8; 32],
     /// The address and the keys.
     pub sealed: Vec<u8>,
     /// The creation time.
     pub created_at: i64,
+}
+
+/// A new subscription.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPushSubscription {
+    /// What is stored.
+    pub subscription: PushSubscription,
+    /// The session that it was made in, with which it ends; `None` if a proxy signs people in.
+    pub session: Option<SessionId>,
+    /// SHA-256 of its address at the push service. A browser has one subscription.
+    pub endpoint_hash: [u8; 32],
 }
 
 impl Store {
@@ -34,7 +41,7 @@ impl Store {
         owner: UserId,
         now: i64,
     ) -> Result<Vec<PushSubscription>, StoreError> {
-        let sql = "SELECT push_subscriptions.id, push_subscriptions.owner, session, endpoint_hash, sealed, \
+        let sql = "SELECT push_subscriptions.id, push_subscriptions.owner, sealed, \
                    push_subscriptions.created_at FROM push_subscriptions \
                    JOIN users ON users.id = push_subscriptions.owner AND users.suspended_at IS NULL \
                    LEFT JOIN sessions ON sessions.id = session \
@@ -50,23 +57,28 @@ impl Store {
     /// `Conflict("push_subscriptions")` if its owner already has `max`.
     pub async fn put_push_subscription(
         &self,
-        new: &PushSubscription,
+        new: &NewPushSubscription,
         max: u32,
     ) -> Result<(), StoreError> {
+        let NewPushSubscription {
+            subscription,
+            session,
+            endpoint_hash,
+        } = new;
         let mut tx = self.db().begin().await?;
         tx.query("DELETE FROM push_subscriptions WHERE endpoint_hash = $1")
-            .bind(&new.endpoint_hash[..])
+            .bind(&endpoint_hash[..])
             .execute()
             .await?;
         let sql = "INSERT INTO push_subscriptions (id, owner, session, endpoint_hash, sealed, created_at) \
                    SELECT $1, $2, $3, $4, $5, $6 \
                    WHERE (SELECT COUNT(*) FROM push_subscriptions WHERE owner = $2) < $7";
-        let query = tx.query(sql).id(new.id).id(new.owner);
+        let query = tx.query(sql).id(subscription.id).id(subscription.owner);
         let query = query
-            .optional_id(new.session)
-            .bind(&new.endpoint_hash[..])
-            .bind(&new.sealed[..])
-            .bind(new.created_at);
+            .optional_id(*session)
+            .bind(&endpoint_hash[..])
+            .bind(&subscription.sealed[..])
+            .bind(subscription.created_at);
         if query.bind(i64::from(max)).execute().await? == 0 {
             return Err(StoreError::Conflict("push_subscriptions"));
         }
@@ -88,14 +100,9 @@ impl Store {
 }
 
 fn read(row: &Row) -> Result<PushSubscription, StoreError> {
-    let hash: Vec<u8> = row.get("endpoint_hash")?;
     Ok(PushSubscription {
         id: row.id("id")?,
         owner: row.id("owner")?,
-        session: row.optional_id("session")?,
-        endpoint_hash: hash
-            .try_into()
-            .map_err(|_| StoreError::Corrupt("endpoint_hash is no SHA-256".into()))?,
         sealed: row.get("sealed")?,
         created_at: row.get("created_at")?,
     })

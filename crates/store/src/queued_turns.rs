@@ -89,50 +89,51 @@ impl Store {
         let is_it = |input: &ReceivedInput| {
             input.input_id == input_id && by.is_none_or(|author| input.by.id == author)
         };
-        self.unqueue(run, is_it).await
-    }
-
-    /// Removes the inputs with which a turn has begun. Those that came since stay, for another turn.
-    ///
-    /// # Errors
-    /// Database errors only.
-    pub async fn forget_queued(
-        &self,
-        run: RunId,
-        inputs: &[ReceivedInput],
-    ) -> Result<(), StoreError> {
-        self.unqueue(run, |input| inputs.contains(input))
-            .await
-            .map(drop)
-    }
-
-    /// Removes inputs from a queued turn, and the turn with its last one. Returns whether any was there.
-    async fn unqueue(
-        &self,
-        run: RunId,
-        is_removed: impl Fn(&ReceivedInput) -> bool,
-    ) -> Result<bool, StoreError> {
         let mut tx = self.db().begin().await?;
-        let sql = "SELECT inputs FROM queued_turns WHERE run = $1";
-        let Some(row) = tx.query(sql).id(run).fetch_optional().await? else {
+        let Some(mut inputs) = locked(&mut tx, run).await? else {
             return Ok(false);
         };
-        let mut inputs: Vec<ReceivedInput> = row.json("inputs")?;
         let before = inputs.len();
-        inputs.retain(|input| !is_removed(input));
+        inputs.retain(|input| !is_it(input));
         if inputs.len() == before {
             return Ok(false);
         }
-        if inputs.is_empty() {
-            let sql = "DELETE FROM queued_turns WHERE run = $1";
-            tx.query(sql).id(run).execute().await?;
-        } else {
-            let sql = "UPDATE queued_turns SET inputs = $2 WHERE run = $1";
-            tx.query(sql).id(run).json(&inputs)?.execute().await?;
-        }
+        keep(&mut tx, run, &inputs).await?;
         tx.commit().await?;
         Ok(true)
     }
+}
+
+/// Takes the inputs of a turn that begins with them; those that came since stay, for another turn.
+///
+/// # Errors
+/// `Conflict("queued")` if one was withdrawn, or the turn has begun.
+pub(crate) async fn take(tx: &mut Tx, turn: &QueuedTurn) -> Result<(), StoreError> {
+    let mut inputs = locked(tx, turn.run).await?.unwrap_or_default();
+    if !turn.inputs.iter().all(|input| inputs.contains(input)) {
+        return Err(StoreError::Conflict("queued"));
+    }
+    inputs.retain(|input| !turn.inputs.contains(input));
+    keep(tx, turn.run, &inputs).await
+}
+
+/// The queued inputs of a run, which nobody else changes during the transaction.
+async fn locked(tx: &mut Tx, run: RunId) -> Result<Option<Vec<ReceivedInput>>, StoreError> {
+    let sql = "UPDATE queued_turns SET inputs = inputs WHERE run = $1 RETURNING inputs";
+    let row = tx.query(sql).id(run).fetch_optional().await?;
+    row.map(|row| row.json("inputs")).transpose()
+}
+
+/// Stores what is left of a queued turn, or deletes the turn if nothing is.
+async fn keep(tx: &mut Tx, run: RunId, inputs: &[ReceivedInput]) -> Result<(), StoreError> {
+    let query = match inputs {
+        [] => tx.query("DELETE FROM queued_turns WHERE run = $1").id(run),
+        inputs => {
+            let sql = "UPDATE queued_turns SET inputs = $2 WHERE run = $1";
+            tx.query(sql).id(run).json(&inputs)?
+        }
+    };
+    query.execute().await.map(drop)
 }
 
 /// Queues the inputs of a run. Its specification is copied, so this comes before that is deleted.

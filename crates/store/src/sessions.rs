@@ -116,13 +116,10 @@ impl Store {
             .await?;
         let Some(row) = row else { return Ok(None) };
         let id = row.id("session")?;
-        let opened_at = row.get("opened_at")?;
-        let last_used_at = row.get("last_used_at")?;
-        let expires_at: i64 = row.get("expires_at")?;
-        // The lifetime may have been shortened since.
-        let end = lifetime.end(opened_at, last_used_at).min(expires_at);
-        if end <= now {
-            self.expire_session(id, now).await?;
+        let opened_at: i64 = row.get("opened_at")?;
+        let last_used_at: i64 = row.get("last_used_at")?;
+        if row.get::<i64>("expires_at")? <= now {
+            self.end_expired_sessions(now).await?;
             return Ok(None);
         }
         if now - last_used_at >= LAST_USE_INTERVAL_MS {
@@ -133,6 +130,21 @@ impl Store {
             query.bind(lifetime.end(opened_at, now)).execute().await?;
         }
         Ok(Some((id, read_user(&row)?)))
+    }
+
+    /// Shortens the sessions that were opened with a longer lifetime.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn shorten_sessions(&self, lifetime: SessionLifetime) -> Result<(), StoreError> {
+        let SessionLifetime { unused_ms, max_ms } = lifetime;
+        let unused = "UPDATE sessions SET expires_at = last_used_at + $1 \
+                      WHERE ended_at IS NULL AND expires_at > last_used_at + $1";
+        self.db().write(unused).bind(unused_ms).execute().await?;
+        let all = "UPDATE sessions SET expires_at = created_at + $1 \
+                   WHERE ended_at IS NULL AND expires_at > created_at + $1";
+        self.db().write(all).bind(max_ms).execute().await?;
+        Ok(())
     }
 
     /// A person's valid sessions, last used first.
@@ -206,12 +218,6 @@ impl Store {
             self.end_expired_sessions(now).await?;
         }
         rows.iter().map(|row| row.id("id")).collect()
-    }
-
-    async fn expire_session(&self, id: SessionId, now: i64) -> Result<(), StoreError> {
-        let sql = "UPDATE sessions SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL";
-        let query = self.db().write(sql).id(id).bind(now);
-        query.execute().await.map(drop)
     }
 
     /// Ends expired sessions, so that they stay expired even if the clock is set back.

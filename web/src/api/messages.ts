@@ -467,6 +467,7 @@ export interface Messages {
   proxy_hides_host: [];
   proxy_signs_in: [];
   proxy_unclear: [];
+  push_needs_browser: [];
   queries_are_off: [];
   question_without_form: [];
   quotes_found: ["verified", "count"];

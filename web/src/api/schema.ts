@@ -2280,7 +2280,7 @@ export type NewChat = {
   workspace?: string | null;
   /** Parameters of its model calls. */
   parameters?: ModelParametersInput | null;
-  /** Makes it a [temporary chat](/docs/team/temporary-chats.md) that is deleted after this time, 60 seconds to 30 days. Each change of the value begins the time anew. */
+  /** Makes it a [temporary chat](/docs/team/temporary-chats.md) that is deleted after this time, 60 seconds to 30 days. */
   expires_in_seconds?: number | null;
 };
 

@@ -67,13 +67,16 @@ export async function unsubscribe(): Promise<void> {
   await (await worker?.pushManager.getSubscription())?.unsubscribe();
 }
 
-/** Shows a notification of the open page; a click on it opens the chat. Phones allow only those of a worker. */
+/** Shows a notification of the open page; a click on it opens the chat. */
 export async function notify(title: string, body: string, chat: string): Promise<void> {
-  if ("serviceWorker" in navigator) {
-    const worker = await registration();
-    await navigator.serviceWorker.ready;
+  try {
+    // Phones allow only those of a worker.
+    await registration();
+    const worker = await navigator.serviceWorker.ready;
     await worker.showNotification(title, { body, icon: "/icon-192.png", tag: chat, data: { chat } });
     return;
+  } catch {
+    // There is no worker without HTTPS, or the file cannot be loaded now.
   }
   const notification = new Notification(title, { body, tag: chat });
   notification.onclick = () => {

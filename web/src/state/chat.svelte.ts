@@ -365,7 +365,9 @@ class OpenChat {
 
   #finish(view: RunView): void {
     const run = view.run;
-    if (run.outcome === null) return;
+    const isOpen = (message: ChatMessage) => message.run === view.id && !message.summary;
+    // Otherwise the chat was loaded after the run had ended, and what was loaded is newer.
+    if (run.outcome === null || !this.messages.some(isOpen)) return;
     const answer = answerOf(view);
     const summary: RunSummary = {
       answer,
@@ -379,11 +381,9 @@ class OpenChat {
       cost_micro_usd: run.costMicroUsd,
     };
     this.messages = this.messages.map((message) =>
-      message.run === view.id && !message.summary
-        ? { ...message, summary, content: [{ type: "text", text: answer }] }
-        : message,
+      isOpen(message) ? { ...message, summary, content: [{ type: "text", text: answer }] } : message,
     );
-    if (run.unread.length === 0 || this.queued.some((turn) => turn.run === view.id)) return;
+    if (run.unread.length === 0) return;
     this.queued = [...this.queued, { run: view.id, inputs: [...run.unread], given_up: false }];
     void this.#awaitNextTurn(view.id);
   }

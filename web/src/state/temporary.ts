@@ -1,21 +1,22 @@
 /** Temporary chats: the server deletes them soon after they are left. */
 import { setChatExpiry } from "../api/calls.ts";
 
-/** How long the deletion of an open chat is put off, and of one that was left: that outlives a reload. */
+/** When an open chat expires. */
 export const openSeconds = 24 * 3600;
+/** When a chat expires that was left: later than a reload takes. */
 const leftSeconds = 300;
 const renewMs = 120_000;
 
 export interface Stay {
   /** Lets the server delete the chat. */
   leave(): void;
-  /** Ends without a word to the server. */
+  /** Stops without a request: the chat is kept. */
   end(): void;
 }
 
-/** Puts off the deletion of a chat until it is left or the window is closed. */
+/** Renews the expiry of a chat until it is left or the window is closed. */
 export function stayIn(chat: string): Stay {
-  // A chat that is gone is noticed when something is done in it.
+  // A deleted chat is noticed at the next action in it.
   const set = (seconds: number) => void setChatExpiry(chat, seconds).catch(() => {});
   const renew = () => set(openSeconds);
   const leave = () => set(leftSeconds);

@@ -297,6 +297,30 @@ async fn it_goes_with_its_chat() {
 }
 
 #[tokio::test]
+async fn that_of_a_temporary_chat_is_in_no_export() {
+    let door = door().await;
+    let part = attach(&door, &door.cookie, "walrus.md", FACT).await;
+    let new = json!({"expires_in_seconds": 60});
+    let chat = door.server.post("/api/v1/chats", &door.cookie, &new).await;
+    let chat = chat.json()["id"].as_str().unwrap().to_owned();
+    say(&door, &chat, json!([words("What does it cost?"), part])).await;
+    let export = async || {
+        door.server
+            .get("/api/v1/me/export", &door.cookie)
+            .await
+            .text
+    };
+    assert!(!export().await.contains("walrus.md"));
+    let collection = part["collection"].as_str().unwrap();
+    let at = format!("{KNOWLEDGE}/{collection}/documents");
+    door.server.get(&at, &door.cookie).await.expect(200);
+    door.server.clock.advance_ms(60_000);
+    let removal = door.server.app.removal.clone();
+    removal.delete_expired().await.unwrap();
+    door.server.get(&at, &door.cookie).await.expect(404);
+}
+
+#[tokio::test]
 async fn what_stands_in_a_document_names_no_address() {
     let replies = |request: &Request| {
         let asked = request.body["messages"]

@@ -95,6 +95,14 @@ impl Desk {
         }
     }
 
+    /// The session of another person.
+    async fn bob(&self) -> String {
+        let bob = json!({"email": "bob@example.org", "name": "Bob", "password": PASSWORD, "role": "user"});
+        let made = self.server.post("/api/v1/users", &self.cookie, &bob).await;
+        made.expect(200);
+        self.server.post("/api/v1/login", "", &bob).await.cookie()
+    }
+
     async fn subscribe(&self, who: &str, browser: &str) -> Answer {
         let endpoint = format!("{}{browser}", self.endpoint);
         let keys = json!({"p256dh": POINT, "auth": SECRET});
@@ -168,7 +176,7 @@ async fn browsers_are_told_that_a_chat_waits_while_it_does() {
     let desk = Desk::new().await;
     desk.subscribe(&desk.cookie, "one").await.expect(200);
     desk.subscribe(&desk.cookie, "two").await.expect(200);
-    let bob = desk.server.key_of_plain_user("bob@example.org").await;
+    let bob = desk.bob().await;
     desk.subscribe(&bob, "of-bob").await.expect(200);
     let (_, run) = desk.ask().await;
     let waiting = desk.heard(ActivityState::Waiting).await;
@@ -235,7 +243,7 @@ async fn a_browser_is_told_no_more_once_it_has_gone() {
     assert_eq!(desk.count(&desk.cookie).await, 1);
     // The person says so.
     let path = format!("{PUSH}/{}", id.as_str().unwrap());
-    let bob = desk.server.key_of_plain_user("bob@example.org").await;
+    let bob = desk.bob().await;
     desk.server.delete(&path, &bob).await.expect(404);
     desk.server.delete(&path, &desk.cookie).await.expect(204);
     // Another person signs in with it.
@@ -284,6 +292,9 @@ async fn what_is_no_subscription_is_refused() {
         refused.expect(400);
         assert_eq!(refused.json()["error"]["field"], field, "{body}");
     }
+    // It would outlive the key.
+    let key = desk.server.key_of_plain_user("eve@example.org").await;
+    desk.subscribe(&key, "of-a-key").await.expect(403);
     for number in 0..20 {
         desk.subscribe(&desk.cookie, &number.to_string())
             .await

@@ -481,6 +481,7 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
             run: row,
             title: None,
             beside: None,
+            queued: None,
         })
         .await
         .unwrap();

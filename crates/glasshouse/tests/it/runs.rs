@@ -468,6 +468,7 @@ async fn a_run_is_never_stored_and_not_started() {
             content,
             schedule: None,
             author: None,
+            queued: None,
             idempotency: None,
             spec: agent::RunSpec {
                 metadata,

@@ -17,11 +17,12 @@ use ring::digest;
 use run_registry::{Activity, ActivityState, Runs};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{PushSubscription, Store, StoreError};
+use store::{NewPushSubscription, PushSubscription, Store, StoreError};
 use tokio::sync::{OnceCell, broadcast::error::RecvError};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    chat::receivers::receiver,
     error::ApiError,
     messages,
     platform::{
@@ -34,8 +35,6 @@ use crate::{
 
 /// Maximum number of browsers per user.
 const MAX_SUBSCRIPTIONS: u32 = 20;
-/// Maximum length of a push service's address, bytes.
-const ENDPOINT_LIMIT_BYTES: usize = 2_000;
 /// How long a page has to show the news before browsers are told.
 const GRACE: Duration = Duration::from_secs(15);
 /// Runs that take less are waited for.
@@ -67,9 +66,10 @@ pub struct Push {
     key: OnceCell<VapidKey>,
 }
 
-/// What a browser sends to subscribe.
-#[derive(Debug, Clone)]
-pub(crate) struct NewPushSubscription {
+/// Where to send a browser's messages; stored encrypted.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PushAddress {
+    /// The address at the push service.
     pub(crate) endpoint: String,
     pub(crate) p256dh: String,
     pub(crate) auth: String,
@@ -79,17 +79,7 @@ pub(crate) struct NewPushSubscription {
     pub(crate) origin: Option<String>,
 }
 
-/// What is stored of it, encrypted.
-#[derive(Serialize, Deserialize)]
-struct Address {
-    endpoint: String,
-    p256dh: String,
-    auth: String,
-    language: String,
-    origin: Option<String>,
-}
-
-/// Why a browser could not be told.
+/// Why a notification could not be sent.
 enum Failure {
     /// The subscription has ended.
     Gone,
@@ -164,53 +154,34 @@ impl Push {
         &self,
         owner: UserId,
         session: Option<SessionId>,
-        new: NewPushSubscription,
+        address: PushAddress,
     ) -> Result<PushSubscriptionId, ApiError> {
-        let fault = match new.endpoint.len() > ENDPOINT_LIMIT_BYTES {
-            true => Err(outbound::Fault::NoAddress),
-            false => self.outbound.address(&new.endpoint, &[]),
-        };
-        let endpoint = fault.map_err(|fault| {
-            let why = of_fault(fault);
-            ApiError::invalid(messages::Settings::CannotSendThere { why })
-                .with_field(Some("endpoint"))
-        })?;
-        if endpoint.scheme() != "https" && !self.outbound.is_named(&endpoint) {
-            return Err(
-                ApiError::invalid(messages::Settings::HttpsNeeded).with_field(Some("endpoint"))
-            );
-        }
-        if BrowserKeys::decode(&new.p256dh, &new.auth).is_none() {
+        let endpoint = receiver(&self.outbound, &address.endpoint)
+            .map_err(|error| error.with_field(Some("endpoint")))?;
+        if BrowserKeys::decode(&address.p256dh, &address.auth).is_none() {
             return Err(ApiError::invalid(messages::Settings::BadPushKeys).with_field(Some("keys")));
         }
         let id = PushSubscriptionId::generate();
-        let origin = new.origin.filter(|origin| origin.starts_with("https://"));
-        let address = Address {
+        let address = PushAddress {
             endpoint: endpoint.into(),
-            p256dh: new.p256dh,
-            auth: new.auth,
-            language: new.language,
-            origin,
+            origin: address.origin.filter(|it| it.starts_with("https://")),
+            ..address
         };
         let hash = digest::digest(&digest::SHA256, address.endpoint.as_bytes());
         let text = serde_json::to_string(&address).map_err(ApiError::internal)?;
-        let sealed = self
-            .sealer
-            .seal(&sealed_for(owner, id), &Secret::new(text))
-            .map_err(ApiError::internal)?;
-        let subscription = PushSubscription {
-            id,
-            owner,
+        let sealed = self.sealer.seal(&sealed_for(owner, id), &Secret::new(text));
+        let new = NewPushSubscription {
+            subscription: PushSubscription {
+                id,
+                owner,
+                sealed: sealed.map_err(ApiError::internal)?,
+                created_at: self.clock.now_ms(),
+            },
             session,
             endpoint_hash: hash.as_ref().try_into().map_err(ApiError::internal)?,
-            sealed,
-            created_at: self.clock.now_ms(),
         };
-        let stored = self
-            .store
-            .put_push_subscription(&subscription, MAX_SUBSCRIPTIONS)
-            .await;
-        stored.map_err(|error| match error {
+        let stored = self.store.put_push_subscription(&new, MAX_SUBSCRIPTIONS);
+        stored.await.map_err(|error| match error {
             StoreError::Conflict(_) => {
                 ApiError::conflict(messages::Settings::TooManyPushSubscriptions {
                     count: MAX_SUBSCRIPTIONS.into(),
@@ -270,38 +241,19 @@ impl Push {
         }
     }
 
-    /// Tells all browsers of the person, if it is still news.
+    /// Notifies all browsers of the person, if it is still news.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn tell(&self, activity: &Activity) -> Result<(), ApiError> {
+    pub async fn tell(&self, activity: &Activity) -> Result<(), StoreError> {
         let owner = activity.principal.account;
         let now = self.clock.now_ms();
         let subscriptions = self.store.push_subscriptions(owner, now).await?;
         if subscriptions.is_empty() || !self.is_still_news(activity).await? {
             return Ok(());
         }
-        let told = subscriptions.iter().map(async |subscription| {
-            if let Failure::Gone = match self.tell_one(subscription, activity).await {
-                Ok(()) => return Ok(()),
-                Err(failure) => failure,
-            } {
-                return match self
-                    .store
-                    .delete_push_subscription(owner, subscription.id)
-                    .await
-                {
-                    Err(StoreError::NotFound) => Ok(()),
-                    deleted => deleted,
-                };
-            }
-            Ok(())
-        });
-        join_all(told)
-            .await
-            .into_iter()
-            .collect::<Result<(), _>>()?;
-        Ok(())
+        let told = subscriptions.iter().map(|it| self.tell_one(it, activity));
+        join_all(told).await.into_iter().collect()
     }
 
     async fn is_still_news(&self, activity: &Activity) -> Result<bool, StoreError> {
@@ -323,32 +275,45 @@ impl Push {
         Ok(took >= LONG_RUN_MS && self.store.chat(&activity.principal, chat).await?.unread)
     }
 
+    /// Notifies a browser, or deletes its subscription if that has ended.
     async fn tell_one(
         &self,
         subscription: &PushSubscription,
         activity: &Activity,
-    ) -> Result<(), Failure> {
-        let address = self.address(subscription).map_err(|_| Failure::Gone)?;
-        let text = text_of(activity, &address.language).to_string();
-        let mut pauses = PAUSES.iter();
-        loop {
-            match (self.send(&address, &text, activity).await, pauses.next()) {
-                (Err(Failure::Retry(_)), Some(pause)) => tokio::time::sleep(*pause).await,
-                (Err(Failure::Retry(why) | Failure::Other(why)), _) => {
-                    tracing::info!(subscription = %subscription.id, why, "cannot send a push notification");
-                    return Ok(());
-                }
-                (sent, _) => return sent,
+    ) -> Result<(), StoreError> {
+        let PushSubscription { id, owner, .. } = *subscription;
+        let sent = match self.address(subscription) {
+            Ok(address) => self.send_patiently(&address, activity).await,
+            Err(CannotOpen) => Err(Failure::Gone),
+        };
+        match sent {
+            Ok(()) => Ok(()),
+            Err(Failure::Gone) => match self.store.delete_push_subscription(owner, id).await {
+                Err(StoreError::NotFound) => Ok(()),
+                deleted => deleted,
+            },
+            Err(Failure::Retry(why) | Failure::Other(why)) => {
+                tracing::info!(subscription = %id, why, "cannot send a push notification");
+                Ok(())
             }
         }
     }
 
-    async fn send(
+    async fn send_patiently(
         &self,
-        address: &Address,
-        text: &str,
+        address: &PushAddress,
         activity: &Activity,
     ) -> Result<(), Failure> {
+        for pause in PAUSES {
+            match self.send(address, activity).await {
+                Err(Failure::Retry(_)) => tokio::time::sleep(pause).await,
+                sent => return sent,
+            }
+        }
+        self.send(address, activity).await
+    }
+
+    async fn send(&self, address: &PushAddress, activity: &Activity) -> Result<(), Failure> {
         let ours = |error: &dyn std::error::Error| Failure::Other(error.to_string());
         let keys = BrowserKeys::decode(&address.p256dh, &address.auth).ok_or(Failure::Gone)?;
         let key = self.key().await.map_err(|error| ours(&error))?;
@@ -359,6 +324,7 @@ impl Push {
         let authorization = key
             .authorization(&endpoint, address.origin.as_deref(), now)
             .map_err(|error| ours(&error))?;
+        let text = text_of(activity, &address.language).to_string();
         let body = encrypt(&keys, text.as_bytes()).map_err(|error| ours(&error))?;
         let urgency = match activity.state {
             ActivityState::Waiting => "high",
@@ -388,7 +354,7 @@ impl Push {
         }
     }
 
-    fn address(&self, subscription: &PushSubscription) -> Result<Address, CannotOpen> {
+    fn address(&self, subscription: &PushSubscription) -> Result<PushAddress, CannotOpen> {
         let owner = sealed_for(subscription.owner, subscription.id);
         let text = self.sealer.unseal(&owner, &subscription.sealed)?;
         serde_json::from_str(text.reveal()).map_err(|_| CannotOpen)

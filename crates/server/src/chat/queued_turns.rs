@@ -7,13 +7,10 @@ use domain::{
     MessageId, Part, RunId,
     event::{Author, ReceivedInput},
 };
-use store::{ChatMessage, IdempotencyKey, QueuedTurn, Run, Store, StoreError};
+use store::{ChatMessage, QueuedTurn, Run, Store, StoreError};
 
 use crate::{
-    chat::{
-        idempotency::Idempotency,
-        turns::{NewMessage, Turns},
-    },
+    chat::turns::{NewMessage, Turns},
     error::ApiError,
     gateway::Gateway,
     identity::auth::Authority,
@@ -35,7 +32,6 @@ pub struct QueuedTurns {
     pub(crate) clock: Clock,
     pub(crate) commands: Arc<Commands>,
     pub(crate) gateway: Arc<Gateway>,
-    pub(crate) idempotency: Arc<Idempotency>,
     pub(crate) store: Store,
     pub(crate) turns: Arc<Turns>,
 }
@@ -62,29 +58,17 @@ impl QueuedTurns {
         let Some(turn) = self.store.queued_turn(run.id).await? else {
             return Ok(());
         };
-        let key = Some(key_of(&turn));
-        let begin = async |key| self.say(&run, message, &turn, key).await;
-        let begun = self
-            .idempotency
-            .once(&run.principal, key, begin, async |_| Ok(()))
-            .await;
-        match begun {
+        match self.say(&run, message, turn).await {
             Err(error) if error.is_ours() => Err(error),
             Err(error) => {
                 tracing::debug!(run = %run.id, %error, "cannot begin a queued turn yet");
                 Ok(())
             }
-            Ok(()) => Ok(self.store.forget_queued(run.id, &turn.inputs).await?),
+            begun => begun,
         }
     }
 
-    async fn say(
-        &self,
-        run: &Run,
-        answer: MessageId,
-        turn: &QueuedTurn,
-        idempotency: Option<IdempotencyKey>,
-    ) -> Result<(), ApiError> {
+    async fn say(&self, run: &Run, answer: MessageId, turn: QueuedTurn) -> Result<(), ApiError> {
         let chat = self
             .store
             .chat(&run.principal, run.chat.ok_or(StoreError::NotFound)?);
@@ -100,9 +84,10 @@ impl QueuedTurns {
         let new = NewMessage {
             parent: newest_below(&messages, answer).or(chat.current),
             content: vec![Part::Text { text }],
-            idempotency,
+            idempotency: None,
             schedule: None,
             author,
+            queued: Some(turn),
             spec: RunSpec {
                 parameters: earlier.parameters,
                 metadata: earlier.metadata,
@@ -110,15 +95,6 @@ impl QueuedTurns {
             },
         };
         self.turns.say(chat, new, model).await.map(drop)
-    }
-}
-
-/// The key under which the turn begins once with these inputs. No caller can send it, as it is not ASCII.
-fn key_of(turn: &QueuedTurn) -> IdempotencyKey {
-    let last = turn.inputs.last().map_or("", |input| &input.input_id);
-    IdempotencyKey {
-        key: format!("§queued {} {last}", turn.run),
-        request_hash: [0; 32],
     }
 }
 

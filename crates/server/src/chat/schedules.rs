@@ -343,6 +343,7 @@ impl Schedules {
             idempotency,
             schedule: Some(content.name.clone()),
             author: None,
+            queued: None,
             spec: RunSpec::default(),
         };
         match self.turns.say(chat, new, model).await {

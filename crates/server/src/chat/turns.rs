@@ -8,7 +8,9 @@ use agent::RunSpec;
 use domain::{ChatId, Message, MessageId, Part, Role, RunId, event::Author};
 use run_registry::{NewLiveRun, Runs};
 use std::sync::Arc;
-use store::{Alternatives, Chat, ChatMessage, IdempotencyKey, NewTurn, Store, StoreError};
+use store::{
+    Alternatives, Chat, ChatMessage, IdempotencyKey, NewTurn, QueuedTurn, Store, StoreError,
+};
 use tokio_util::task::TaskTracker;
 
 use crate::{
@@ -46,6 +48,8 @@ pub struct NewMessage {
     pub author: Option<Author>,
     /// The run that answers it.
     pub spec: RunSpec,
+    /// The queued turn that begins with it.
+    pub queued: Option<QueuedTurn>,
 }
 
 /// A request for another answer to the same message.
@@ -126,6 +130,7 @@ impl Turns {
         let start = StartingRun {
             chat_history: history,
             idempotency: new.idempotency,
+            queued: new.queued,
             ..StartingRun::new(new.spec, model)
         };
         self.begin(chat, user.id, Some(user), start).await
@@ -219,6 +224,7 @@ impl Turns {
         let message = Some((chat.id, assistant.id));
         let row = start.row(run, message, now)?;
         let beside = start.beside.take();
+        let queued = start.queued.take();
         let prepared = Box::pin(self.preparation.prepare(start, run, message)).await?;
         let title = user
             .as_ref()
@@ -238,6 +244,7 @@ impl Turns {
             run: row,
             title,
             beside: beside.clone(),
+            queued,
         };
         let store = self.store.clone();
         self.start_when_stored(async move { store.begin_turn(&turn).await }, new)

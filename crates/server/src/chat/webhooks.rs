@@ -16,6 +16,7 @@ use store::{Notice, Store, StoreError, Webhook};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::{
+    chat::receivers::receiver,
     error::ApiError,
     messages,
     platform::{
@@ -28,8 +29,6 @@ use crate::{
 
 /// Maximum number of webhooks per user.
 pub(crate) const MAX_WEBHOOKS: u32 = 10;
-/// Maximum length of a URL, bytes.
-const URL_LIMIT_BYTES: usize = 2_000;
 /// How much of the answer is sent, characters.
 const ANSWER_CHARS: usize = 4_000;
 /// The receiver's body is not read, and redirects are not followed.
@@ -91,20 +90,7 @@ impl Webhooks {
         url: &str,
         now: i64,
     ) -> Result<(Webhook, Address), ApiError> {
-        let long = url.len() > URL_LIMIT_BYTES;
-        let place = if long {
-            Err(outbound::Fault::NoAddress)
-        } else {
-            self.outbound.address(url.trim(), &[])
-        };
-        let place = place.map_err(|fault| {
-            ApiError::invalid(messages::Settings::CannotSendThere {
-                why: of_fault(fault),
-            })
-        })?;
-        if place.scheme() != "https" && !self.outbound.is_named(&place) {
-            return Err(ApiError::invalid(messages::Settings::HttpsNeeded));
-        }
+        let place = receiver(&self.outbound, url)?;
         let mut key = [0; 32];
         SystemRandom::new()
             .fill(&mut key)

@@ -4,7 +4,7 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, UNIX_EPOCH},
 };
 
 use agent::Agents;
@@ -307,7 +307,7 @@ async fn models(servers: &[ServerSettings], http: &HttpClient) -> Vec<Finding> {
             Err(error) => Finding::problem(
                 about,
                 format!("{name}: {}", error.words().message),
-                "correct the address or the key under Settings → Models, or in the configuration",
+                "correct the address or the key under Settings → Models and connections, or in the configuration",
             ),
         }
     });
@@ -358,10 +358,9 @@ async fn time_at(url: &Url, http: &HttpClient) -> Option<i64> {
         .await
         .ok()?;
     let date = answer.headers().get(header::DATE)?.to_str().ok()?;
-    // HTTP says GMT where mail says +0000.
-    let date = date.replace("GMT", "+0000");
-    let time = jiff::fmt::rfc2822::parse(&date).ok()?;
-    Some(time.timestamp().as_millisecond())
+    let time = httpdate::parse_http_date(date).ok()?;
+    let since_epoch = time.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since_epoch.as_millis()).ok()
 }
 
 /// Whether the address that people type leads here.

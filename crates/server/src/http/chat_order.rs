@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{extract::State, http::StatusCode};
 use domain::{ChatId, FolderId, ProblemCode};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use store::{ChatOrganizationChange, Folder, Store, StoreError, TagCount};
 
 use super::chats::{ChatRow, row};
@@ -13,7 +13,7 @@ use crate::{
     app::App,
     error::ApiError,
     http::{
-        extract::{Json, Path},
+        extract::{Json, Path, present},
         openapi::Operations,
     },
     identity::auth::Caller,
@@ -114,15 +114,8 @@ pub(super) struct OrderBody {
     pinned: Option<bool>,
     archived: Option<bool>,
     /// The id of a folder; `null` removes them from their folder. 404 if there is no such folder.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "present")]
     folder: Option<Option<FolderId>>,
-}
-
-/// Distinguishes `null` from an absent field.
-pub(super) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
 }
 
 impl OrderBody {

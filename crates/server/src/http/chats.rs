@@ -14,7 +14,7 @@ use store::{
     Alternatives, Chat, ChatMessage, ChatOrganization, ChatPage, QueuedTurn, Store, StoreError,
 };
 
-use super::chat_order::{OrderBody, given};
+use super::chat_order::OrderBody;
 use crate::{
     app::App,
     chat::{
@@ -23,7 +23,7 @@ use crate::{
     },
     error::ApiError,
     http::{
-        extract::{Json, Path, Query},
+        extract::{Json, Path, Query, present},
         openapi::Operations,
     },
     identity::auth::Caller,
@@ -377,7 +377,7 @@ pub(super) struct CreateChat {
     /// Parameters of its model calls.
     parameters: Option<ModelParameters>,
     /// Makes it a [temporary chat](docs/team/temporary-chats.md) that is deleted after this time, 60 seconds to 30
-    /// days. Each change of the value begins the time anew.
+    /// days.
     expires_in_seconds: Option<u32>,
 }
 
@@ -451,7 +451,7 @@ pub(super) struct PatchChat {
     parameters: Option<ModelParameters>,
     /// When a temporary chat is deleted, 60 seconds to 30 days from now; `null` keeps it for good. Other chats cannot
     /// become temporary.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "present")]
     expires_in_seconds: Option<Option<u32>>,
     #[serde(flatten)]
     order: OrderBody,

@@ -150,6 +150,7 @@ pub(super) async fn send(
             idempotency,
             schedule: None,
             author,
+            queued: None,
             spec,
         };
         app.turns.say(chat, new, model).await.map(Begun::from)

@@ -12,13 +12,14 @@ use serde::{Deserialize, Serialize};
 use store::Store;
 
 use crate::{
-    chat::push::{NewPushSubscription, Push},
+    chat::push::{Push, PushAddress},
     error::ApiError,
     http::{
         extract::{Json, Path},
         openapi::Operations,
     },
     identity::auth::{Caller, Credential},
+    messages,
 };
 
 /// A browser that gets push notifications.
@@ -94,17 +95,21 @@ pub(super) async fn create(
 ) -> Result<Json<Created>, ApiError> {
     let session = match caller.credential {
         Credential::Session(session) => Some(session),
-        Credential::Key(_) | Credential::Proxy | Credential::Local => None,
+        Credential::Proxy | Credential::Local => None,
+        // It would outlive the key, and its scopes.
+        Credential::Key(_) => {
+            return Err(ApiError::forbidden(messages::Settings::PushNeedsBrowser));
+        }
     };
     let origin = headers.get(header::ORIGIN).and_then(|it| it.to_str().ok());
-    let new = NewPushSubscription {
+    let address = PushAddress {
         endpoint: new.endpoint,
         p256dh: new.keys.p256dh,
         auth: new.keys.auth,
         language: new.language.chars().take(35).collect(),
         origin: origin.map(str::to_owned),
     };
-    let id = push.subscribe(caller.id(), session, new).await?;
+    let id = push.subscribe(caller.id(), session, address).await?;
     Ok(Json(Created { id }))
 }
 
@@ -131,7 +136,8 @@ pub(super) fn operations(api: &mut Operations) {
         create,
         "Subscribes a browser to push notifications, at most 20 per user",
     )
-    .details("It replaces an earlier subscription of the same browser, and ends with the caller's session. What is sent: \
+    .details("It replaces an earlier subscription of the same browser, and ends with the caller's session; API keys are \
+         refused. What is sent: \
          [Notifications](docs/team/notifications.md).")
     .errors(&[409]);
     api.handler(

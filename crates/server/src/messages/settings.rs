@@ -173,6 +173,10 @@ pub enum Settings {
     HttpsNeeded,
     #[error("These are not the keys of a browser's push subscription.")]
     BadPushKeys,
+    #[error(
+        "Only a browser that someone is signed in with can get push notifications, not an API key."
+    )]
+    PushNeedsBrowser,
     #[error("At most {count} browsers of a user get push notifications.")]
     TooManyPushSubscriptions { count: u64 },
     #[error("It answered with HTTP {status}.")]

@@ -419,6 +419,7 @@ impl Recovery {
             council: None,
             beside: None,
             idempotency: None,
+            queued: None,
             is_temporary: false,
         };
         self.usage.know(&run.principal).await?;

@@ -2,7 +2,7 @@
 
 use agent::{Council, RunSpec};
 use domain::{ChatId, Message, MessageId, Origin, RunId};
-use store::{Alternatives, Chat, IdempotencyKey, NewRun};
+use store::{Alternatives, Chat, IdempotencyKey, NewRun, QueuedTurn};
 
 use crate::{
     error::ApiError,
@@ -25,6 +25,8 @@ pub(crate) struct StartingRun {
     pub(crate) beside: Option<Alternatives>,
     /// The caller's key of the request.
     pub(crate) idempotency: Option<IdempotencyKey>,
+    /// The queued turn that begins with it.
+    pub(crate) queued: Option<QueuedTurn>,
     /// Whether it belongs to a temporary chat, which uses no memories.
     pub(crate) is_temporary: bool,
 }
@@ -51,6 +53,7 @@ impl StartingRun {
             council: None,
             beside: None,
             idempotency: None,
+            queued: None,
             is_temporary: false,
         }
     }

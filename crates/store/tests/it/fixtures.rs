@@ -96,6 +96,7 @@ pub(crate) fn new_turn(
         run,
         title: None,
         beside: None,
+        queued: None,
     }
 }
 

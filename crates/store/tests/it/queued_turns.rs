@@ -4,7 +4,7 @@ use domain::{
     RunSummary, UserId,
     event::{Author, InputMode, ReceivedInput},
 };
-use store::{QueuedTurn, Store, StoreError};
+use store::{Chat, NewTurn, QueuedTurn, Store, StoreError};
 
 use crate::fixtures::{add_chat, add_run, add_user, new_turn, summary};
 
@@ -26,6 +26,14 @@ fn input(id: &str) -> ReceivedInput {
             is_owner: true,
         },
         content: "And then?".to_owned(),
+    }
+}
+
+/// The turn that begins with what was queued after `turn`.
+fn next_turn(chat: &Chat, turn: &NewTurn, queued: &QueuedTurn) -> NewTurn {
+    NewTurn {
+        queued: Some(queued.clone()),
+        ..new_turn(chat, Some(turn.assistant.id), "And then?", 11)
     }
 }
 
@@ -63,11 +71,16 @@ async fn begin_with_the_end_of_the_run(store: Store) {
         store.finish_run(turn.run.id, 8, &end).await,
         Err(StoreError::Conflict("finished"))
     );
-    store
-        .forget_queued(turn.run.id, &queued.inputs)
-        .await
-        .unwrap();
+    let next = next_turn(&chat, &turn, &queued);
+    store.begin_turn(&next).await.unwrap();
     assert_eq!(store.queued_turns(0, 10).await.unwrap(), []);
+    let second = next_turn(&chat, &turn, &queued);
+    assert_eq!(
+        store.begin_turn(&second).await.map(drop),
+        Err(StoreError::Conflict("queued"))
+    );
+    let in_chat = store.messages(chat.id).await.unwrap();
+    assert!(in_chat.iter().all(|it| it.id != second.assistant.id));
 }
 
 async fn gain_what_comes_late(store: Store) {
@@ -98,10 +111,32 @@ async fn gain_what_comes_late(store: Store) {
     assert_eq!(store.unqueue_input(run, "i1", None).await, Ok(false));
     let queued = store.queued_in_chat(chat.id).await.unwrap();
     assert_eq!(queued[0].inputs, std::slice::from_ref(&second));
-    // The turn that has begun with the first one.
-    store.forget_queued(run, &[first]).await.unwrap();
+    // A turn with an input that its author has withdrawn meanwhile.
+    let both = QueuedTurn {
+        inputs: vec![first, second.clone()],
+        ..queued[0].clone()
+    };
+    assert_eq!(
+        store
+            .begin_turn(&next_turn(&chat, &turn, &both))
+            .await
+            .map(drop),
+        Err(StoreError::Conflict("queued"))
+    );
     assert_eq!(store.queued_in_chat(chat.id).await.unwrap(), queued);
-    assert_eq!(store.unqueue_input(run, "i2", None).await, Ok(true));
+    // A turn that knows nothing of an input that came since.
+    let third = input("i3");
+    store
+        .queue_turn(run, std::slice::from_ref(&third), 10)
+        .await
+        .unwrap();
+    store
+        .begin_turn(&next_turn(&chat, &turn, &queued[0]))
+        .await
+        .unwrap();
+    let left = store.queued_in_chat(chat.id).await.unwrap();
+    assert_eq!(left[0].inputs, [third]);
+    assert_eq!(store.unqueue_input(run, "i3", None).await, Ok(true));
     assert_eq!(store.queued_turns(0, 10).await.unwrap(), []);
 }
 

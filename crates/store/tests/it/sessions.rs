@@ -166,11 +166,25 @@ async fn lasts_as_long_as_it_is_used(store: Store) {
         let sessions = store.sessions(user, now).await.unwrap();
         assert_eq!(sessions[0].expires_at, end);
     }
-    // A shorter lifetime holds at once, and what has ended stays so.
-    assert!(!used(500_000, lifetime(200_000, 400_000)).await);
+    // A shorter lifetime holds for it too, and what has ended stays so.
+    store.shorten_sessions(usual).await.unwrap();
+    assert!(used(500_000, usual).await);
+    store
+        .shorten_sessions(lifetime(200_000, 400_000))
+        .await
+        .unwrap();
     assert!(!used(500_000, usual).await);
     let ended = store.sessions_over(500_000).await.unwrap();
     assert_eq!(ended, [session.id]);
+    // Also for one that nobody uses.
+    let other = new_session(user, 8, 900_000);
+    store.create_session(&other).await.unwrap();
+    store
+        .shorten_sessions(lifetime(100, 400_000))
+        .await
+        .unwrap();
+    let sessions = store.sessions(user, 50).await.unwrap();
+    assert_eq!(sessions[0].expires_at, 101);
 }
 
 async fn is_shown_to_its_person(store: Store) {

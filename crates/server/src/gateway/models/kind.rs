@@ -13,8 +13,8 @@ const PARTS: [&str; 9] = [
     "text-to-speech",
 ];
 /// Such words of names, between punctuation marks.
-const WORDS: [&str; 8] = [
-    "bge", "gte", "e5", "minilm", "colbert", "tts", "sora", "realtime",
+const WORDS: [&str; 11] = [
+    "bge", "gte", "e5", "minilm", "mpnet", "sbert", "labse", "colbert", "tts", "sora", "realtime",
 ];
 
 /// Whether the model with this name answers in chats: `Some(false)` if its name says that it does not.
@@ -46,6 +46,7 @@ mod tests {
             "dall-e-3",
             "gpt-image-1",
             "gpt-realtime",
+            "all-mpnet-base-v2",
             "amazon.titan-embed-text-v2:0",
         ] {
             assert_eq!(answers_in_chats(name), Some(false), "{name}");

@@ -117,6 +117,7 @@ async fn begin(app: &App, caller: &Caller, arguments: Value) -> Result<Followed,
         idempotency: None,
         schedule: None,
         author: None,
+        queued: None,
         spec,
     };
     let id = chat.id;
