@@ -3,7 +3,7 @@ import { isolated } from "../state/direction.ts";
 import { preferences, type Language } from "../state/preferences.svelte.ts";
 import type { LocalizedText } from "../api/events.ts";
 import type { Messages } from "../api/messages.ts";
-import { en } from "./en.ts";
+import { en } from "./en/dictionary.ts";
 
 /** A text, or one per plural form; `{name}` is a placeholder. */
 export type Entry = string | ({ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>);
@@ -11,21 +11,27 @@ export type Key = keyof typeof en;
 export type Dictionary = Record<Key, Entry>;
 export type Values = Record<string, string | number>;
 
-export const languages: Record<Language, string> = { en: "English", ru: "Русский" };
-
-/** Server messages are in English; other languages translate them by message code. */
 interface Texts {
   dictionary: Dictionary;
+  /** Server messages, by code; the server itself sends them in English. */
   sentences?: Record<keyof Messages, Entry>;
 }
 
-const loaders: Record<Language, () => Promise<Texts>> = {
-  en: () => Promise.resolve({ dictionary: en }),
-  ru: async () => {
-    const [{ ru }, { sentences }] = await Promise.all([import("./ru.ts"), import("./sentences.ru.ts")]);
-    return { dictionary: ru, sentences };
-  },
+interface Translation {
+  texts: () => Promise<Texts>;
+  /** Descriptions of the server settings, by name; the server itself sends them in English. */
+  serverSettings: () => Promise<{ serverSettings: Readonly<Record<string, string>> }>;
+}
+
+/** The names of the languages, each in itself. */
+export const languages: Record<Language, string> = { en: "English", ru: "Русский" };
+
+export const translations: Record<Exclude<Language, "en">, Translation> = {
+  ru: { texts: () => import("./ru/index.ts"), serverSettings: () => import("./ru/server-settings.ts") },
 };
+
+const textsOf = (language: Language): Promise<Texts> =>
+  language === "en" ? Promise.resolve({ dictionary: en }) : translations[language].texts();
 
 interface Words extends Texts {
   language: Language;
@@ -44,8 +50,8 @@ let words = $state.raw<Words>(wordsOf("en", { dictionary: en }));
 
 /** Loads and activates the chosen language. */
 export async function loadLanguage(): Promise<void> {
-  const language = preferences.language in loaders ? preferences.language : "en";
-  words = wordsOf(language, await loaders[language]());
+  const language = Object.hasOwn(languages, preferences.language) ? preferences.language : "en";
+  words = wordsOf(language, await textsOf(language));
   document.documentElement.lang = language;
 }
 

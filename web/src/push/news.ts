@@ -1,6 +1,7 @@
 /** What a push message says, in the words of its language. */
-import { notifications as en } from "../i18n/notifications.en.ts";
-import { notifications as ru } from "../i18n/notifications.ru.ts";
+import { notifications as en } from "../i18n/en/notifications.ts";
+import { notifications as ru } from "../i18n/ru/notifications.ts";
+import type { Language } from "../state/preferences.svelte.ts";
 
 export interface News {
   about: "waits" | "done" | "failed" | "limited";
@@ -10,7 +11,7 @@ export interface News {
 }
 
 const about = ["waits", "done", "failed", "limited"];
-const texts: Record<string, typeof en> = { en, ru };
+const texts: Record<Language, typeof en> = { en, ru };
 
 export function isNews(value: unknown): value is News {
   const news = value as Partial<News> | null | undefined;
@@ -20,7 +21,7 @@ export function isNews(value: unknown): value is News {
 }
 
 export function wordsOf({ about, title, language }: News): string {
-  const words = texts[language] ?? en;
+  const words = Object.hasOwn(texts, language) ? texts[language as Language] : en;
   return words[`notice.${about}`].replace("{name}", () => title || words["sidebar.untitled"]);
 }
 

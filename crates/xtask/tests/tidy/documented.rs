@@ -249,8 +249,8 @@ fn every_reason_of_an_unreadable_file_has_words_in_the_page() {
     let codes: Vec<String> = reasons.lines().filter_map(name).collect();
     assert!(codes.len() > 10, "{codes:?}");
     let pages = [
-        "web/src/i18n/knowledge.en.ts",
-        "web/src/i18n/knowledge.ru.ts",
+        "web/src/i18n/en/knowledge.ts",
+        "web/src/i18n/ru/knowledge.ts",
         "web/src/state/knowledge/problems.ts",
     ];
     let missing = pages.iter().flat_map(|page| {

@@ -1,7 +1,7 @@
 /** Every audit action is translated in each language. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { en } from "../../i18n/en.ts";
+import { en } from "../../i18n/en/dictionary.ts";
 import { areas, detailsOf, titleOf } from "./audit.ts";
 
 const routes = readFileSync("../crates/server/src/http.rs", "utf8");

@@ -1,5 +1,5 @@
 /** Formats entries of the audit log. */
-import { en } from "../../i18n/en.ts";
+import { en } from "../../i18n/en/dictionary.ts";
 import { t, type Key } from "../../i18n/index.svelte.ts";
 
 /** Filter categories: prefixes of action names. */

@@ -1,8 +1,8 @@
-/** Every server setting has a Russian description; the English ones come from the server. */
+/** Every server setting has a description in each language; the English ones come from the server. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { ServerSetting } from "../../api/configuration.ts";
-import { serverSettings as russian } from "../../i18n/server-settings.ru.ts";
+import { translations } from "../../i18n/index.svelte.ts";
 import { aboutSetting, bySection, written } from "./configuration.ts";
 
 /** Names of all settings, from the file that is compiled into the server. */
@@ -27,13 +27,13 @@ const setting = (name: string): ServerSetting => ({
   from: "default",
 });
 
-test("each setting says what it does", () => {
+test.each(Object.entries(translations))("each setting says what it does in %s", async (_, translation) => {
+  const { serverSettings } = await translation.serverSettings();
   expect(names().length).toBeGreaterThan(100);
-  expect(Object.keys(russian).sort()).toEqual(names().sort());
-  expect(aboutSetting(setting("listen"), "en")).toBe("What it does.");
-  expect(aboutSetting(setting("listen"), "ru")).toBe(russian["listen"]);
+  expect(Object.keys(serverSettings).sort()).toEqual(names().sort());
+  expect(aboutSetting(setting("listen"), serverSettings)).toBe(serverSettings["listen"]);
   for (const unknown of ["moon.phase", "constructor"])
-    expect(aboutSetting(setting(unknown), "ru")).toBe("What it does.");
+    expect(aboutSetting(setting(unknown), serverSettings)).toBe("What it does.");
 });
 
 test("values look as in the file", () => {

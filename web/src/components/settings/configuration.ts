@@ -1,15 +1,15 @@
 /** Formats the server settings for their page: descriptions, values and sections. */
 import type { ServerSetting, SettingValue } from "../../api/configuration.ts";
-import { serverSettings as russian } from "../../i18n/server-settings.ru.ts";
-import type { Language } from "../../state/preferences.svelte.ts";
 
 /** Heading of the settings outside any section. */
 export const server = "server";
 
-/** Description of a setting from the server, or in Russian if there is a translation. */
-export function aboutSetting({ name, summary }: ServerSetting, language: Language): string {
-  const translated = language === "ru" && Object.hasOwn(russian, name) ? russian[name] : undefined;
-  return translated ?? summary;
+/** Description of a setting in the page's language; the server's English one if there is no translation. */
+export function aboutSetting(
+  { name, summary }: ServerSetting,
+  translated: Readonly<Record<string, string>>,
+): string {
+  return (Object.hasOwn(translated, name) ? translated[name] : undefined) ?? summary;
 }
 
 /** The value in TOML syntax. */

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Job } from "../../api/jobs.ts";
-import { en } from "../../i18n/en.ts";
+import { en } from "../../i18n/en/dictionary.ts";
 import { lastRunOf, nameOf, nextRunOf, problemOf } from "./jobs.ts";
 
 const now = 1_700_000_000_000;

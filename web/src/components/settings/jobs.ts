@@ -1,6 +1,6 @@
 /** Formats background jobs. */
 import type { Job } from "../../api/jobs.ts";
-import { en } from "../../i18n/en.ts";
+import { en } from "../../i18n/en/dictionary.ts";
 import { formatAgo } from "../../i18n/format.ts";
 import { t, type Key } from "../../i18n/index.svelte.ts";
 

@@ -1,7 +1,7 @@
 /** What a tool call would do: its heading in words, and its arguments by how they are shown best. */
 import type { ArgumentInfo } from "../../api/events.ts";
 import { language, t, type Key } from "../../i18n/index.svelte.ts";
-import { approval as texts } from "../../i18n/approval.en.ts";
+import { approval as texts } from "../../i18n/en/approval.ts";
 import { argumentLine, programOf } from "../arguments.ts";
 import { asSpelt } from "../direction.ts";
 import { actionOf, readable, unhidden } from "./readable.ts";

@@ -1,6 +1,6 @@
 /** Resources that can be restricted to groups: labels, order and rules. */
 import type { Permission, Permissions, ThingKind } from "../../../api/groups.ts";
-import { en } from "../../../i18n/en.ts";
+import { en } from "../../../i18n/en/dictionary.ts";
 import { t, type Key } from "../../../i18n/index.svelte.ts";
 
 /** Wildcard for all resources of a kind without their own rule. */

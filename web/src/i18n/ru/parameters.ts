@@ -1,5 +1,5 @@
 /** Russian texts for model parameters. */
-import type { parameters as english } from "./parameters.en.ts";
+import type { parameters as english } from "../en/parameters.ts";
 
 export const parameters: Record<keyof typeof english, string> = {
   "parameters.title": "Параметры",

@@ -1,29 +1,29 @@
 /** English dictionary, which defines the keys of every other language. */
-import { account } from "./account.en.ts";
-import { approval } from "./approval.en.ts";
-import { audit } from "./audit.en.ts";
-import { beside } from "./beside.en.ts";
-import { calls } from "./calls.en.ts";
-import { chats } from "./chats.en.ts";
-import { configuration } from "./configuration.en.ts";
-import { data } from "./data.en.ts";
-import { signIn } from "./sign-in.en.ts";
-import { embedding } from "./embedding.en.ts";
-import { groups } from "./groups.en.ts";
-import { inputs } from "./inputs.en.ts";
-import { jobs } from "./jobs.en.ts";
-import { composer } from "./composer.en.ts";
-import { knowledge } from "./knowledge.en.ts";
-import { notifications } from "./notifications.en.ts";
-import { parameters } from "./parameters.en.ts";
-import { passkeys } from "./passkeys.en.ts";
-import { pipelines } from "./pipelines.en.ts";
-import { research } from "./research.en.ts";
-import { sharing } from "./sharing.en.ts";
-import { settings } from "./settings.en.ts";
-import { steps } from "./steps.en.ts";
-import { temporary } from "./temporary.en.ts";
-import { twoStep } from "./two-step.en.ts";
+import { account } from "./account.ts";
+import { approval } from "./approval.ts";
+import { audit } from "./audit.ts";
+import { beside } from "./beside.ts";
+import { calls } from "./calls.ts";
+import { chats } from "./chats.ts";
+import { configuration } from "./configuration.ts";
+import { data } from "./data.ts";
+import { signIn } from "./sign-in.ts";
+import { embedding } from "./embedding.ts";
+import { groups } from "./groups.ts";
+import { inputs } from "./inputs.ts";
+import { jobs } from "./jobs.ts";
+import { composer } from "./composer.ts";
+import { knowledge } from "./knowledge.ts";
+import { notifications } from "./notifications.ts";
+import { parameters } from "./parameters.ts";
+import { passkeys } from "./passkeys.ts";
+import { pipelines } from "./pipelines.ts";
+import { research } from "./research.ts";
+import { sharing } from "./sharing.ts";
+import { settings } from "./settings.ts";
+import { steps } from "./steps.ts";
+import { temporary } from "./temporary.ts";
+import { twoStep } from "./two-step.ts";
 
 export const en = {
   ...account,

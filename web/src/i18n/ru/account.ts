@@ -1,6 +1,6 @@
 /** Russian texts for the pages before sign-in. */
-import type { account as en } from "./account.en.ts";
-import type { Entry } from "./index.svelte.ts";
+import type { account as en } from "../en/account.ts";
+import type { Entry } from "../index.svelte.ts";
 
 export const account: Record<keyof typeof en, Entry> = {
   "setup.title": "Добро пожаловать в Glasshouse",

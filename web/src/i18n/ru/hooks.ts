@@ -1,6 +1,6 @@
 /** Russian texts for hooks. */
-import type { hooks as en } from "./hooks.en.ts";
-import type { Entry } from "./index.svelte.ts";
+import type { hooks as en } from "../en/hooks.ts";
+import type { Entry } from "../index.svelte.ts";
 
 export const hooks: Record<keyof typeof en, Entry> = {
   "hook.row": "Хук «{hook}» {when}: {did}",

@@ -1,6 +1,6 @@
 /** Russian texts for model connections. */
-import type { Entry } from "./index.svelte.ts";
-import type { connections as en } from "./connections.en.ts";
+import type { Entry } from "../index.svelte.ts";
+import type { connections as en } from "../en/connections.ts";
 
 export const connections: Record<keyof typeof en, Entry> = {
   "connection.name": "Название",

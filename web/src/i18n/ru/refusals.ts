@@ -1,7 +1,7 @@
-/** Russian error messages of the server, by message code, as in sentences.ru.ts. */
-import type { Messages } from "../api/messages.ts";
-import type { Entry } from "./index.svelte.ts";
-import { refusalsOfTools } from "./refusals-of-tools.ru.ts";
+/** Russian error messages of the server, by message code, as in sentences.ts. */
+import type { Messages } from "../../api/messages.ts";
+import type { Entry } from "../index.svelte.ts";
+import { refusalsOfTools } from "./refusals-of-tools.ts";
 
 const of = (before: string, [one, few, many]: [string, string, string], after = ""): Entry => ({
   one: `${before}{count} ${one}${after}`,
@@ -164,6 +164,7 @@ export const refusals = {
   steer_only_for_agents: "Субагент читает сообщения на своём следующем шаге: нужен режим `steer`.",
   earlier_chat_gone: "Чата прежнего запроса больше нет.",
   bad_push_keys: "Это не ключи push-подписки браузера.",
+  push_needs_browser: "Push-уведомления получает только браузер, в котором выполнен вход, а не ключ API.",
   too_many_push_subscriptions: upTo(
     "Push-уведомления получают не больше ",
     "браузера",

@@ -1,6 +1,6 @@
-/** Russian error messages for MCP servers, programs and skills, by message code, as in sentences.ru.ts. */
-import type { Messages } from "../api/messages.ts";
-import type { Entry } from "./index.svelte.ts";
+/** Russian error messages for MCP servers, programs and skills, by message code, as in sentences.ts. */
+import type { Messages } from "../../api/messages.ts";
+import type { Entry } from "../index.svelte.ts";
 
 export const refusalsOfTools = {
   mcp_not_started: "Программу {program} не удалось запустить: {why}.",

@@ -1,6 +1,6 @@
 /** English texts for the settings. */
-import { connections } from "./connections.en.ts";
-import { hooks } from "./hooks.en.ts";
+import { connections } from "./connections.ts";
+import { hooks } from "./hooks.ts";
 
 export const settings = {
   ...connections,

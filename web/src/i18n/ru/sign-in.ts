@@ -1,6 +1,6 @@
 /** Russian texts for sign-in settings. */
-import type { signIn as en } from "./sign-in.en.ts";
-import type { Entry } from "./index.svelte.ts";
+import type { signIn as en } from "../en/sign-in.ts";
+import type { Entry } from "../index.svelte.ts";
 
 export const signIn: Record<keyof typeof en, Entry> = {
   "settings.sessions": "Сеансы",

@@ -1,8 +1,8 @@
 /** Russian texts for the settings. */
-import type { Entry } from "./index.svelte.ts";
-import type { settings as en } from "./settings.en.ts";
-import { connections } from "./connections.ru.ts";
-import { hooks } from "./hooks.ru.ts";
+import type { Entry } from "../index.svelte.ts";
+import type { settings as en } from "../en/settings.ts";
+import { connections } from "./connections.ts";
+import { hooks } from "./hooks.ts";
 
 export const settings: Record<keyof typeof en, Entry> = {
   ...connections,

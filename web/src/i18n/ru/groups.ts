@@ -1,6 +1,6 @@
 /** Russian texts for groups and permissions. */
-import type { groups as en } from "./groups.en.ts";
-import type { Entry } from "./index.svelte.ts";
+import type { groups as en } from "../en/groups.ts";
+import type { Entry } from "../index.svelte.ts";
 
 export const groups: Record<keyof typeof en, Entry> = {
   "settings.groups": "Группы",

@@ -1,6 +1,6 @@
 /** Russian texts for the steps of a run. */
-import type { steps as en } from "./steps.en.ts";
-import type { Entry } from "./index.svelte.ts";
+import type { steps as en } from "../en/steps.ts";
+import type { Entry } from "../index.svelte.ts";
 
 export const steps: Record<keyof typeof en, Entry> = {
   "steps.memoryUpdating": "Обновляется память «{name}»…",

@@ -1,6 +1,6 @@
 /** Russian texts for two-step sign-in. */
-import type { Entry } from "./index.svelte.ts";
-import type { twoStep as en } from "./two-step.en.ts";
+import type { Entry } from "../index.svelte.ts";
+import type { twoStep as en } from "../en/two-step.ts";
 
 export const twoStep: Record<keyof typeof en, Entry> = {
   "settings.two-step": "Двухфакторный вход",

@@ -1,6 +1,6 @@
 /** Russian texts for the embedding model settings. */
-import type { embedding as en } from "./embedding.en.ts";
-import type { Entry } from "./index.svelte.ts";
+import type { embedding as en } from "../en/embedding.ts";
+import type { Entry } from "../index.svelte.ts";
 
 export const embedding: Record<keyof typeof en, Entry> = {
   "settings.documents": "Документы",

@@ -1,6 +1,6 @@
 /** Russian texts for passkeys. */
-import type { Entry } from "./index.svelte.ts";
-import type { passkeys as en } from "./passkeys.en.ts";
+import type { Entry } from "../index.svelte.ts";
+import type { passkeys as en } from "../en/passkeys.ts";
 
 export const passkeys: Record<keyof typeof en, Entry> = {
   "settings.passkeys": "Ключи доступа",

@@ -1,6 +1,6 @@
 /** Russian texts for alternative answers. */
-import type { Entry } from "./index.svelte.ts";
-import type { beside as english } from "./beside.en.ts";
+import type { Entry } from "../index.svelte.ts";
+import type { beside as english } from "../en/beside.ts";
 
 export const beside: Record<keyof typeof english, Entry> = {
   "beside.title": "Сравнение ответов",

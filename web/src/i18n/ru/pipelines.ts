@@ -1,6 +1,6 @@
 /** Russian texts for the pipelines: small model calls around a chat. */
-import type { Entry } from "./index.svelte.ts";
-import type { pipelines as en } from "./pipelines.en.ts";
+import type { Entry } from "../index.svelte.ts";
+import type { pipelines as en } from "../en/pipelines.ts";
 
 export const pipelines: Record<keyof typeof en, Entry> = {
   "settings.pipelines": "Задачи моделей",

@@ -1,32 +1,32 @@
 /** Russian dictionary. */
-import { account } from "./account.ru.ts";
-import { approval } from "./approval.ru.ts";
-import { audit } from "./audit.ru.ts";
-import { beside } from "./beside.ru.ts";
-import { calls } from "./calls.ru.ts";
-import { chats } from "./chats.ru.ts";
-import { configuration } from "./configuration.ru.ts";
-import { data } from "./data.ru.ts";
-import { signIn } from "./sign-in.ru.ts";
-import { embedding } from "./embedding.ru.ts";
-import { groups } from "./groups.ru.ts";
-import { inputs } from "./inputs.ru.ts";
-import { jobs } from "./jobs.ru.ts";
-import { composer } from "./composer.ru.ts";
-import { knowledge } from "./knowledge.ru.ts";
-import { notifications } from "./notifications.ru.ts";
-import { parameters } from "./parameters.ru.ts";
-import { passkeys } from "./passkeys.ru.ts";
-import { pipelines } from "./pipelines.ru.ts";
-import { research } from "./research.ru.ts";
-import { sharing } from "./sharing.ru.ts";
-import { settings } from "./settings.ru.ts";
-import { steps } from "./steps.ru.ts";
-import { temporary } from "./temporary.ru.ts";
-import { twoStep } from "./two-step.ru.ts";
-import type { Dictionary } from "./index.svelte.ts";
+import { account } from "./account.ts";
+import { approval } from "./approval.ts";
+import { audit } from "./audit.ts";
+import { beside } from "./beside.ts";
+import { calls } from "./calls.ts";
+import { chats } from "./chats.ts";
+import { configuration } from "./configuration.ts";
+import { data } from "./data.ts";
+import { signIn } from "./sign-in.ts";
+import { embedding } from "./embedding.ts";
+import { groups } from "./groups.ts";
+import { inputs } from "./inputs.ts";
+import { jobs } from "./jobs.ts";
+import { composer } from "./composer.ts";
+import { knowledge } from "./knowledge.ts";
+import { notifications } from "./notifications.ts";
+import { parameters } from "./parameters.ts";
+import { passkeys } from "./passkeys.ts";
+import { pipelines } from "./pipelines.ts";
+import { research } from "./research.ts";
+import { sharing } from "./sharing.ts";
+import { settings } from "./settings.ts";
+import { steps } from "./steps.ts";
+import { temporary } from "./temporary.ts";
+import { twoStep } from "./two-step.ts";
+import type { Dictionary } from "../index.svelte.ts";
 
-export const ru: Dictionary = {
+export const dictionary: Dictionary = {
   ...account,
   ...approval,
   ...audit,

@@ -1,6 +1,6 @@
 /** Russian texts of pending approvals and the dock that holds them. */
-import type { approval as en } from "./approval.en.ts";
-import type { Entry } from "./index.svelte.ts";
+import type { approval as en } from "../en/approval.ts";
+import type { Entry } from "../index.svelte.ts";
 
 export const approval: Record<keyof typeof en, Entry> = {
   "approval.dock": "Ожидает вас",

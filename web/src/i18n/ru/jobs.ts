@@ -1,6 +1,6 @@
 /** Russian texts for the background jobs page. */
-import type { jobs as en } from "./jobs.en.ts";
-import type { Entry } from "./index.svelte.ts";
+import type { jobs as en } from "../en/jobs.ts";
+import type { Entry } from "../index.svelte.ts";
 
 export const jobs: Record<keyof typeof en, Entry> = {
   "settings.jobs": "Фоновые задачи",

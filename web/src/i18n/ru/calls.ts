@@ -1,6 +1,6 @@
 /** Russian texts for tool calls. */
-import type { calls as english } from "./calls.en.ts";
-import type { Entry } from "./index.svelte.ts";
+import type { calls as english } from "../en/calls.ts";
+import type { Entry } from "../index.svelte.ts";
 
 export const calls: Record<keyof typeof english, Entry> = {
   "call.plan": "План обновлён",

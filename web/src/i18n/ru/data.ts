@@ -1,6 +1,6 @@
 /** Russian texts for data export, import and account deletion in the settings. */
-import type { Entry } from "./index.svelte.ts";
-import type { data as en } from "./data.en.ts";
+import type { Entry } from "../index.svelte.ts";
+import type { data as en } from "../en/data.ts";
 
 export const data: Record<keyof typeof en, Entry> = {
   "settings.data": "Данные",

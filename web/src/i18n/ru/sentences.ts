@@ -1,7 +1,7 @@
 /** Russian server messages, by message code; the server sends the English text with each code. */
-import type { Messages } from "../api/messages.ts";
-import type { Entry } from "./index.svelte.ts";
-import { refusals } from "./refusals.ru.ts";
+import type { Messages } from "../../api/messages.ts";
+import type { Entry } from "../index.svelte.ts";
+import { refusals } from "./refusals.ts";
 
 export const sentences: Record<keyof Messages, Entry> = {
   ...refusals,
