@@ -11,7 +11,7 @@ use serde_json::Value;
 pub trait CodedMessage: fmt::Display + Serialize {}
 
 /// A message as a code with its parameters, for translation. Codes and names of parameters are stable, and unique across all
-/// crates; texts may change. The web app has Russian for each (`web/src/i18n/sentences.ru.ts`), and its tests fail if one
+/// crates; texts may change. The web app has Russian for each (`web/src/i18n/ru/sentences.ts`), and its tests fail if one
 /// is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

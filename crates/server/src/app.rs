@@ -1,6 +1,7 @@
 //! The configuration and services of the running server, and how they are constructed.
 
 mod jobs;
+mod setting_reload;
 
 use std::{
     fs::File,
@@ -19,6 +20,8 @@ use tokio::{
     time::Instant,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use setting_reload::SettingReload;
 
 use crate::{
     chat::{
@@ -102,6 +105,8 @@ pub struct App {
     pub(crate) jobs: Jobs,
     /// Metrics of the server and of its runs.
     pub(crate) metrics: Arc<Metrics>,
+    /// Takes over settings that other servers have changed.
+    pub(crate) setting_reload: Arc<SettingReload>,
     /// Groups of people and their permissions.
     pub groups: Arc<Groups>,
     /// Accounts, sessions and sign-in.
@@ -224,6 +229,11 @@ impl App {
             .shorten_sessions(config.session)
             .await
             .context("cannot read the sessions")?;
+        // Read before the settings, so that a change in between is noticed later.
+        let loaded = store
+            .setting_changes()
+            .await
+            .context("cannot read the settings")?;
         let sealer = Arc::new(Sealer::open(&config.data_dir)?);
         let http = HttpClient::new()?;
         let outbound = Outbound::new(config.outbound.clone());
@@ -279,7 +289,9 @@ impl App {
                 tasks: &tasks,
                 stopping: &stopping,
             },
-        )?;
+        )
+        .await
+        .context("cannot read the MCP servers")?;
         let mcp_servers = Arc::new(mcp_servers);
         let programs = Arc::new(ProgramsHere::default());
         let skills = Arc::new(SkillsFolder::new(&config.skills_folder));
@@ -464,7 +476,6 @@ impl App {
             closing: closing.clone(),
             commands: commands.clone(),
             config: config.clone(),
-            defined_agents: defined_agents.clone(),
             looked_for_forgotten: Mutex::new(Instant::now()),
             recovery: recovery.clone(),
             runs: runs.clone(),
@@ -530,6 +541,13 @@ impl App {
             runs: runs.clone(),
             store: store.clone(),
         });
+        let setting_reload = Arc::new(SettingReload {
+            store: store.clone(),
+            defined_agents: defined_agents.clone(),
+            models: models.clone(),
+            mcp_servers: mcp_servers.clone(),
+            loaded: std::sync::Mutex::new(loaded),
+        });
         let body_memory = BodyMemory::new(config.body_memory_bytes);
         let app = Arc::new(Self {
             config,
@@ -582,6 +600,7 @@ impl App {
             webhooks,
             push,
             housekeeping,
+            setting_reload,
             transfer_slots: TransferSlots::default(),
             body_memory,
             _data_lock: data_lock,

@@ -316,6 +316,18 @@ pub fn table() -> Vec<Route> {
         get(User, "/api/v1/programs", programs::get),
         get(Admin, "/api/v1/hooks", hooks::list),
         get(Admin, "/api/v1/mcp-servers", mcp_servers::list),
+        post(Admin, "/api/v1/mcp-servers", mcp_servers::create).noted("mcp_server.create"),
+        post(Admin, "/api/v1/mcp-servers/test", mcp_servers::test).noted("mcp_server.test"),
+        post(
+            Admin,
+            "/api/v1/mcp-servers/{server}/test",
+            mcp_servers::test_changed,
+        )
+        .noted("mcp_server.test"),
+        patch(Admin, "/api/v1/mcp-servers/{server}", mcp_servers::change)
+            .noted("mcp_server.change"),
+        delete(Admin, "/api/v1/mcp-servers/{server}", mcp_servers::delete)
+            .noted("mcp_server.delete"),
         get(User, "/api/v1/workspaces", workspaces::list),
         get(User, "/api/v1/mcp-sign-ins", mcp_sign_ins::list),
         post(User, "/api/v1/mcp-sign-ins/{server}", mcp_sign_ins::begin),

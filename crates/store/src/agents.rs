@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Store, StoreError, query::readable};
+use crate::{SettingTopic, Store, StoreError, query::readable};
 
 impl Store {
     /// All defined agents with their definitions, by name.
@@ -32,11 +32,12 @@ impl Store {
     ) -> Result<(), StoreError> {
         let sql = "INSERT INTO agents (name, definition, created_at) VALUES ($1, $2, $3) \
                    ON CONFLICT (name) DO NOTHING";
-        let query = self.db().write(sql).text(name).json(definition)?.bind(now);
-        query.execute_on_one().await.map_err(|error| match error {
-            StoreError::NotFound => StoreError::Conflict("agent"),
-            error => error,
-        })
+        let mut tx = self.begin_setting_change(SettingTopic::Agents).await?;
+        let query = tx.query(sql).text(name).json(definition)?.bind(now);
+        if query.execute().await? == 0 {
+            return Err(StoreError::Conflict("agent"));
+        }
+        tx.commit().await
     }
 
     /// Replaces an agent's definition.
@@ -45,12 +46,10 @@ impl Store {
     /// `NotFound`.
     pub async fn replace_agent(&self, name: &str, definition: &Value) -> Result<(), StoreError> {
         let sql = "UPDATE agents SET definition = $2 WHERE name = $1";
-        self.db()
-            .write(sql)
-            .text(name)
-            .json(definition)?
-            .execute_on_one()
-            .await
+        let mut tx = self.begin_setting_change(SettingTopic::Agents).await?;
+        let query = tx.query(sql).text(name).json(definition)?;
+        query.execute_on_one().await?;
+        tx.commit().await
     }
 
     /// Deletes an agent.
@@ -58,10 +57,11 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn delete_agent(&self, name: &str) -> Result<(), StoreError> {
-        self.db()
-            .write("DELETE FROM agents WHERE name = $1")
+        let mut tx = self.begin_setting_change(SettingTopic::Agents).await?;
+        tx.query("DELETE FROM agents WHERE name = $1")
             .text(name)
             .execute_on_one()
-            .await
+            .await?;
+        tx.commit().await
     }
 }

@@ -4,7 +4,7 @@ use domain::{ConnectionId, ConnectionKeyId, ListedModel};
 use serde_json::Value;
 
 use crate::{
-    Store, StoreError,
+    SettingTopic, Store, StoreError,
     query::{Row, Tx, readable},
 };
 
@@ -58,7 +58,7 @@ impl Store {
     /// # Errors
     /// `Conflict("id")` if the id is taken.
     pub async fn create_connection(&self, connection: &Connection) -> Result<(), StoreError> {
-        let mut tx = self.db().begin().await?;
+        let mut tx = self.begin_setting_change(SettingTopic::Connections).await?;
         let sql = "INSERT INTO connections \
                    (id, name, base_url, models, trusted, weight, enabled, together, created_at, kind, options, \
                    sealed_extras) \
@@ -121,13 +121,10 @@ impl Store {
         id: ConnectionId,
         models: &[ListedModel],
     ) -> Result<(), StoreError> {
+        let mut tx = self.begin_setting_change(SettingTopic::Connections).await?;
         let sql = "UPDATE connections SET models = $2 WHERE id = $1";
-        self.db()
-            .write(sql)
-            .id(id)
-            .json(models)?
-            .execute_on_one()
-            .await
+        tx.query(sql).id(id).json(models)?.execute_on_one().await?;
+        tx.commit().await
     }
 
     /// Replaces the settings of a connection; its models and keys stay.
@@ -137,9 +134,9 @@ impl Store {
     pub async fn set_connection(&self, connection: &Connection) -> Result<(), StoreError> {
         let sql = "UPDATE connections SET name = $2, base_url = $3, trusted = $4, weight = $5, enabled = $6, \
                    together = $7, kind = $8, options = $9, sealed_extras = $10 WHERE id = $1";
-        let query = self
-            .db()
-            .write(sql)
+        let mut tx = self.begin_setting_change(SettingTopic::Connections).await?;
+        let query = tx
+            .query(sql)
             .id(connection.id)
             .text(&connection.name)
             .text(&connection.base_url);
@@ -153,7 +150,8 @@ impl Store {
         let query = query
             .json(&connection.options)?
             .bind(connection.sealed_extras.as_deref());
-        query.execute_on_one().await
+        query.execute_on_one().await?;
+        tx.commit().await
     }
 
     /// Deletes a connection and its keys.
@@ -161,11 +159,12 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn delete_connection(&self, id: ConnectionId) -> Result<(), StoreError> {
-        self.db()
-            .write("DELETE FROM connections WHERE id = $1")
+        let mut tx = self.begin_setting_change(SettingTopic::Connections).await?;
+        tx.query("DELETE FROM connections WHERE id = $1")
             .id(id)
             .execute_on_one()
-            .await
+            .await?;
+        tx.commit().await
     }
 
     /// Adds a key to a connection.
@@ -178,7 +177,7 @@ impl Store {
         key: &ConnectionKey,
         max: u32,
     ) -> Result<(), StoreError> {
-        let mut tx = self.db().begin().await?;
+        let mut tx = self.begin_setting_change(SettingTopic::Connections).await?;
         // Locks the row, so that concurrent callers count one after the other.
         let sql = "UPDATE connections SET weight = weight WHERE id = $1";
         tx.query(sql).id(connection).execute_on_one().await?;
@@ -207,13 +206,10 @@ impl Store {
         weight: u32,
     ) -> Result<(), StoreError> {
         let sql = "UPDATE connection_keys SET weight = $3 WHERE id = $1 AND connection = $2";
-        self.db()
-            .write(sql)
-            .id(key)
-            .id(connection)
-            .bind(i64::from(weight))
-            .execute_on_one()
-            .await
+        let mut tx = self.begin_setting_change(SettingTopic::Connections).await?;
+        let query = tx.query(sql).id(key).id(connection);
+        query.bind(i64::from(weight)).execute_on_one().await?;
+        tx.commit().await
     }
 
     /// Deletes a key.
@@ -226,12 +222,13 @@ impl Store {
         key: ConnectionKeyId,
     ) -> Result<(), StoreError> {
         let sql = "DELETE FROM connection_keys WHERE id = $1 AND connection = $2";
-        self.db()
-            .write(sql)
+        let mut tx = self.begin_setting_change(SettingTopic::Connections).await?;
+        tx.query(sql)
             .id(key)
             .id(connection)
             .execute_on_one()
-            .await
+            .await?;
+        tx.commit().await
     }
 }
 

@@ -40,6 +40,7 @@ mod invitations;
 mod knowledge;
 mod learning;
 mod leases;
+mod mcp_servers;
 mod mcp_sign_ins;
 mod memories;
 mod messages;
@@ -63,6 +64,7 @@ mod schedules;
 mod search;
 mod second_factors;
 mod sessions;
+mod setting_changes;
 mod settings;
 mod sharing;
 mod sums;
@@ -114,6 +116,7 @@ pub use knowledge::{
 };
 pub use learning::{ChatToLearnFrom, Learned, NewFact};
 pub use leases::ActiveRun;
+pub use mcp_servers::StoredMcpServer;
 pub use mcp_sign_ins::McpSignIn;
 pub use memories::{Memory, MemoryAuthor, MemoryCall, MemoryChange, MemoryChanged, MemoryContent};
 pub use messages::{ChatMessage, NewTurn};
@@ -132,6 +135,7 @@ pub use runs::{NewRun, Run};
 pub use schedules::{NewSchedule, Schedule, ScheduleContent, Settled, Turn, TurnKind};
 pub use second_factors::SecondFactor;
 pub use sessions::{NewSession, Session, SessionLifetime};
+pub use setting_changes::{SettingChanges, SettingTopic};
 pub use sharing::{ChatReader, SharedChat, Sharing};
 pub use usage::{
     Booking, Outcome as BookingOutcome, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,

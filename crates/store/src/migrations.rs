@@ -80,6 +80,7 @@ migrations![
     "0056_queued_turns",
     "0057_temporary_chats",
     "0058_push_subscriptions",
+    "0059_mcp_servers",
 ];
 
 /// Migrates a database up to that number, or to the newest before it.

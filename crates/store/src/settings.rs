@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Store, StoreError};
+use crate::{SettingTopic, Store, StoreError};
 
 impl Store {
     /// One setting; `None` if it was never set.
@@ -55,12 +55,8 @@ impl Store {
     pub async fn put_setting(&self, name: &str, value: &Value) -> Result<(), StoreError> {
         let sql = "INSERT INTO settings (name, value) VALUES ($1, $2) \
                    ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-        self.db()
-            .write(sql)
-            .text(name)
-            .json(value)?
-            .execute()
-            .await
-            .map(drop)
+        let mut tx = self.begin_setting_change(SettingTopic::Values).await?;
+        tx.query(sql).text(name).json(value)?.execute().await?;
+        tx.commit().await
     }
 }

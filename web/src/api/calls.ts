@@ -45,7 +45,10 @@ import type {
   InboxItem,
   Invitation,
   McpServer,
+  McpServerChange,
+  McpServerTest,
   McpSignIn,
+  NewMcpServer,
   Memory,
   MemoryContent,
   MemoryUse,
@@ -180,6 +183,13 @@ export const replaceAgent = (agent: AgentDefinition) =>
   call<DefinedAgent>("PUT", `${v1}/agents/${id(agent.name)}`, agent);
 export const deleteAgent = (name: string) => call<undefined>("DELETE", `${v1}/agents/${id(name)}`);
 export const listMcpServers = () => call<{ servers: McpServer[] }>("GET", `${v1}/mcp-servers`);
+export const addMcpServer = (server: NewMcpServer) => call<McpServer>("POST", `${v1}/mcp-servers`, server);
+export const changeMcpServer = (name: string, change: McpServerChange) =>
+  call<McpServer>("PATCH", `${v1}/mcp-servers/${id(name)}`, change);
+export const deleteMcpServer = (name: string) => call<undefined>("DELETE", `${v1}/mcp-servers/${id(name)}`);
+/** Tests a new server, or the one of this name with the change. */
+export const testMcpServer = (name: string | null, change: McpServerChange) =>
+  call<McpServerTest>("POST", `${v1}/mcp-servers/${name === null ? "" : `${id(name)}/`}test`, change);
 export const listMcpSignIns = () => call<{ servers: McpSignIn[] }>("GET", `${v1}/mcp-sign-ins`);
 export const beginMcpSignIn = (name: string) =>
   call<{ url: string }>("POST", `${v1}/mcp-sign-ins/${id(name)}`, {});

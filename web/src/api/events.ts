@@ -510,7 +510,7 @@ export type LocalizedText = {
 
 /**
  * A message as a code with its parameters, for translation. Codes and names of parameters are stable, and unique across all
- * crates; texts may change. The web app has Russian for each (`web/src/i18n/sentences.ru.ts`), and its tests fail if one
+ * crates; texts may change. The web app has Russian for each (`web/src/i18n/ru/sentences.ts`), and its tests fail if one
  * is missing.
  */
 export type MessageCode = {

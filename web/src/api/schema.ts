@@ -1856,19 +1856,88 @@ export type ListedModel = {
 /** A model in the format of OpenAI, or of Anthropic. */
 export type ListedOne = OpenAiModel | AnthropicModel;
 
-/** An [MCP server](/docs/tools/mcp-servers.md) of the configuration file. */
+/** Which tools need approval: `auto` for those that the server does not mark as read-only, `always` or `never`. */
+export type McpApproval = "auto" | "always" | "never";
+
+/** OAuth settings. */
+export type McpOAuth = {
+  client_id: string | null;
+  has_client_secret: boolean;
+  issuer: string | null;
+  /** Separated by spaces. */
+  scopes: string | null;
+};
+
+/** OAuth settings to set, with `sign_in: "oauth"`. An empty text removes one. */
+export type McpOAuthChange = {
+  /** Our client ID; without one, Glasshouse registers itself. */
+  client_id?: string | null;
+  /** Encrypted, and not shown again. */
+  client_secret?: string | null;
+  /** The only authorization server that may receive the secret, if it is on another host than the MCP server. */
+  issuer?: string | null;
+  /** Separated by spaces; without any, those that the server names. */
+  scopes?: string | null;
+};
+
+/** An [MCP server](/docs/tools/mcp-servers.md). Of its secrets only the names are returned. */
 export type McpServer = {
   name: string;
   kind: "stdio" | "http";
-  state: "connecting" | "connected" | "down";
+  source: McpSource;
+  enabled: boolean;
+  /** `personal` if each person signs in and has a connection of their own, `off` if it is not used. */
+  state: "connecting" | "connected" | "down" | "personal" | "off";
   /** A connected server may have problems too. */
   problems: LocalizedText[];
   tools: McpTool[];
+  /** Its address; `null` for a program. */
+  url: string | null;
+  /** The names of the headers of every request. */
+  headers: string[];
+  sign_in: McpSignInKind;
+  /** The header of each person's token, if it is not `Authorization`. */
+  token_header: string | null;
+  oauth: McpOAuth | null;
+  approval: McpApproval;
+  /** The only tools that are used, by their own names; empty for all. */
+  only_tools: string[];
+  timeout_seconds: number;
+};
+
+/** The settings of an MCP server to set; absent ones stay as they are, or have their defaults on a new server. */
+export type McpServerChange = {
+  /** Its address with streamable HTTP. Required on a new server. */
+  url?: string | null;
+  /** Headers of every request, such as a key: those named are set, or removed by `null`. The values are encrypted and not shown again. */
+  headers?: Record<string, string | null>;
+  /** Whose credentials requests carry: `shared` by default. */
+  sign_in?: McpSignInKind | null;
+  /** With `user_token`: the header of the token. Empty for `Authorization`, where it follows `Bearer`. */
+  token_header?: string | null;
+  /** With `oauth`: what is known in advance. */
+  oauth?: McpOAuthChange | null;
+  /** Which tools need approval: `auto` by default. */
+  approval?: McpApproval | null;
+  /** The only tools to use, by their own names; empty for all. */
+  tools?: string[] | null;
+  /** How long a call may go without a result or progress: 1 to 86400, 120 by default. */
+  timeout_seconds?: number | null;
+  /** Whether it is used: `true` by default. */
+  enabled?: boolean | null;
 };
 
 /** MCP servers. */
 export type McpServerList = {
   servers: McpServer[];
+};
+
+/** The outcome of a test. */
+export type McpServerTest = {
+  /** Whether it works, but lists its tools only to people who have signed in. */
+  wants_sign_in: boolean;
+  problems: LocalizedText[];
+  tools: McpTool[];
 };
 
 /** An MCP server to which each person signs in. */
@@ -1887,10 +1956,16 @@ export type McpSignInAddress = {
   url: string;
 };
 
+/** Whose credentials requests carry: those of `headers` (`shared`), or each person's own, a token that they enter (`user_token`) or what they authorize (`oauth`). */
+export type McpSignInKind = "shared" | "user_token" | "oauth";
+
 /** The caller's sign-ins. */
 export type McpSignInList = {
   servers: McpSignIn[];
 };
+
+/** Where a server is defined: in the configuration `file`, where it can only be read, or in the `settings`. */
+export type McpSource = "file" | "settings";
 
 /** A token of the caller. */
 export type McpToken = {
@@ -2361,6 +2436,30 @@ export type NewInvitation = {
   days?: number | null;
   /** How many accounts it is good for: 1 by default, at most 1000, and 1 with an `email`. */
   uses?: number | null;
+};
+
+/** A new MCP server with streamable HTTP. */
+export type NewMcpServer = {
+  /** The first part of its tools' names: 1 to 32 letters, digits, `-` and single `_`. */
+  name: string;
+  /** Its address with streamable HTTP. Required on a new server. */
+  url?: string | null;
+  /** Headers of every request, such as a key: those named are set, or removed by `null`. The values are encrypted and not shown again. */
+  headers?: Record<string, string | null>;
+  /** Whose credentials requests carry: `shared` by default. */
+  sign_in?: McpSignInKind | null;
+  /** With `user_token`: the header of the token. Empty for `Authorization`, where it follows `Bearer`. */
+  token_header?: string | null;
+  /** With `oauth`: what is known in advance. */
+  oauth?: McpOAuthChange | null;
+  /** Which tools need approval: `auto` by default. */
+  approval?: McpApproval | null;
+  /** The only tools to use, by their own names; empty for all. */
+  tools?: string[] | null;
+  /** How long a call may go without a result or progress: 1 to 86400, 120 by default. */
+  timeout_seconds?: number | null;
+  /** Whether it is used: `true` by default. */
+  enabled?: boolean | null;
 };
 
 /** An answer that is merged from alternatives. */

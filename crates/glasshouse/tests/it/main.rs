@@ -62,6 +62,7 @@ mod look_ups;
 mod made_pictures;
 mod matrix;
 mod mcp;
+mod mcp_servers;
 mod mcp_sign_ins;
 mod meanings;
 mod memories;

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use run_registry::Runs;
 
-use super::App;
+use super::{App, setting_reload::SettingReload};
 use crate::{
     chat::{
         housekeeping::Housekeeping, learning::Learning, queued_turns::QueuedTurns,
@@ -57,6 +57,14 @@ pub(super) fn table(app: &App) -> Vec<Job> {
         job("purge_expired", &app.housekeeping, Housekeeping::purge).every(seconds(3600)),
         // Models and tools
         job(
+            "reload_settings",
+            &app.setting_reload,
+            SettingReload::reload_changed,
+        )
+        .every(millis(500))
+        .delayed()
+        .only_if(is_shared),
+        job(
             "list_configured_models",
             &app.recovery,
             Recovery::ask_configured,
@@ -79,8 +87,7 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             close_idle_connections,
         )
         .every(seconds(60))
-        .delayed()
-        .only_if(app.mcp_servers.has_personal()),
+        .delayed(),
         job(
             "remove_idle_program_folders",
             &app.programs,

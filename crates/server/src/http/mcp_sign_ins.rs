@@ -12,7 +12,7 @@ use llm::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::mcp_servers::{ToolView, state_word, tool_view};
+use super::mcp_servers::{ToolView, state_word, tool_views};
 use crate::{
     error::ApiError,
     gateway::Gateway,
@@ -90,14 +90,7 @@ impl From<UserServer> for SignInView {
             SignInState::Lapsed => view("lapsed", Vec::new(), Vec::new()),
             SignInState::SignedIn(None) => view("down", vec![full.into()], Vec::new()),
             SignInState::SignedIn(Some(now)) => {
-                let tools = now
-                    .tools
-                    .into_iter()
-                    .map(|(name, description, needs_approval)| {
-                        tool_view(name, description, needs_approval)
-                    })
-                    .collect();
-                view(state_word(now.state), now.problems, tools)
+                view(state_word(now.state), now.problems, tool_views(now.tools))
             }
         }
     }

@@ -90,7 +90,7 @@ fn things(app: &App) -> Things {
         .agent_checks
         .tool_names()
         .into_iter()
-        .chain(app.mcp_servers.names().map(tools_of))
+        .chain(app.mcp_servers.names().iter().map(|name| tools_of(name)))
         .collect();
     Things {
         model: models.collect(),

@@ -55,6 +55,50 @@ pub enum Settings {
     )]
     DefaultModelGone { name: String },
 
+    // MCP servers.
+    #[error(
+        "The name must be 1 to {limit} letters, digits, “-” and single “_”, and must not begin or end with “_”."
+    )]
+    BadMcpName { limit: u64 },
+    #[error("There is already an MCP server “{name}”.")]
+    McpNameTaken { name: String },
+    #[error(
+        "The configuration file has an MCP server of this name, which is used instead. Rename or delete one of them."
+    )]
+    McpNameInFile,
+    #[error("MCP server not found: “{name}”.")]
+    NoMcpServerOfName { name: String },
+    #[error("This MCP server is defined in the configuration file. Change it there.")]
+    McpServerOfFile,
+    #[error("There can be at most {count} MCP servers in the settings.")]
+    TooManyMcpServers { count: u64 },
+    #[error("Enter an address such as https://example.org/mcp, without a user name or password.")]
+    BadMcpUrl,
+    #[error("The timeout must be 1 to 86400 seconds.")]
+    BadMcpTimeout,
+    #[error("The header “{name}” cannot be sent.")]
+    BadMcpHeader { name: String },
+    #[error("The header “{name}” is needed for each person's own token.")]
+    McpHeaderOfPeople { name: String },
+    #[error("A token header is only used if each person enters a token.")]
+    McpTokenHeaderAlone,
+    #[error("A client secret needs a client ID.")]
+    McpSecretWithoutClient,
+    #[error("The scope “{scope}” is not valid.")]
+    BadMcpScope { scope: String },
+    #[error("List at most {count} tools, each by a name of 1 to 200 characters.")]
+    BadMcpTools { count: u64 },
+    #[error(
+        "The headers and the client secret are not sent to another host. Enter them again, or remove them."
+    )]
+    McpSecretsOfOtherHost,
+    #[error(
+        "The headers or the client secret cannot be read with this server's key file. Enter them again."
+    )]
+    McpSecretsUnreadable,
+    #[error("At most {limit} bytes each, and {count} headers.")]
+    McpTextTooLong { limit: u64, count: u64 },
+
     // Connections.
     #[error("Connection not found. It may have been deleted.")]
     NoSuchConnection,

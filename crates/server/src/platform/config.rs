@@ -48,8 +48,9 @@ pub use knowledge::{
     EmbeddingSettings, KnowledgeSettings, QdrantSettings, RerankSettings, VectorDatabaseSettings,
 };
 pub use layers::DEFAULTS;
-pub use mcp_servers::{Approval, McpServer, McpTransport};
-pub use mcp_sign_in::{OAuth, SignIn};
+pub use mcp_servers::{Approval, InvalidMcpServer, McpServer, McpTransport};
+pub(crate) use mcp_servers::{DEFAULT_TIMEOUT_SECONDS, check_name, check_timeout, endpoint};
+pub use mcp_sign_in::{OAuth, SignIn, SignInKind};
 pub use oidc::Oidc;
 pub use overview::{Layer, Setting, default_settings};
 pub use pipelines::{MAX_CODE_RETRIES, MAX_PASSAGES, PipelineDefaults};

@@ -12,7 +12,6 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    gateway::agents::DefinedAgents,
     platform::{
         config::Config,
         jobs::{Failure, Steps},
@@ -41,7 +40,6 @@ pub(crate) struct Leases {
     pub(crate) closing: CancellationToken,
     pub(crate) commands: Arc<Commands>,
     pub(crate) config: Arc<Config>,
-    pub(crate) defined_agents: Arc<DefinedAgents>,
     /// When forgotten runs were last searched for.
     pub(crate) looked_for_forgotten: Mutex<Instant>,
     pub(crate) recovery: Arc<Recovery>,
@@ -90,8 +88,6 @@ impl Leases {
     /// Takes over runs of dead servers, and from time to time own runs that no task works on.
     pub(crate) async fn take_over_runs(self: Arc<Self>) -> Result<(), Failure> {
         let mut steps = Steps::default();
-        // Another server may have changed the agents that the runs need.
-        steps.note("agents", self.defined_agents.look_again().await);
         steps.note("left runs", self.recovery.take_over_left_runs().await);
         let mut looked_for_forgotten = self.looked_for_forgotten.lock().await;
         if looked_for_forgotten.elapsed() > FORGOTTEN_AFTER {

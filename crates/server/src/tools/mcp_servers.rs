@@ -1,9 +1,11 @@
-//! The configured MCP servers, and their tools as agents get them when a run begins.
+//! The MCP servers of the configuration file and of the settings, and their tools as agents get them when a run begins.
 
 mod account;
+mod changes;
 mod direct_call;
 mod form;
 mod problem;
+mod settings;
 mod sign_in;
 mod tool_catalog;
 mod tools;
@@ -11,7 +13,7 @@ mod user_connections;
 mod user_sign_in;
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -19,21 +21,26 @@ use agent::{DeferredTools, FoundTools};
 use domain::LocalizedText;
 use futures_util::future::{join, join_all};
 use llm::HttpClient;
-use mcp::{Bearer, Definition, Endpoint, Program, Server, State, Transport};
+use mcp::{Bearer, Definition, Endpoint, Program, State, Transport};
 use outbound::Outbound;
-use store::{Principal, Store};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use store::{Principal, Store, StoreError};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
 use crate::{
     identity::groups::{Permissions, Resource},
     messages,
     platform::{
         clock::Clock,
-        config::{McpServer, McpTransport, SignIn},
+        config::{McpServer, McpTransport},
         secret::Sealer,
     },
 };
 use account::Vault;
+pub use changes::TestedMcpServer;
+pub use settings::{McpServerChange, McpSource, OAuthChange};
 pub use sign_in::{Back, Ended, Signer};
 use tool_catalog::ToolCatalog;
 use user_connections::UserConnections;
@@ -44,17 +51,39 @@ const NEW_RUN_WAITS: Duration = Duration::from_secs(5);
 /// How long a resumed run waits for the servers it needs: it had their tools before.
 const OLD_RUN_WAITS: Duration = Duration::from_secs(20);
 
-/// All configured servers. Cloning is cheap.
+/// All servers. Cloning is cheap.
 #[derive(Clone)]
 pub struct McpServers(Arc<All>);
 
 struct All {
-    /// Servers with one connection shared by all users.
-    shared: Vec<Arc<ToolCatalog>>,
-    /// Servers to which each user signs in.
-    personal: Vec<UserConnections>,
-    store: Store,
-    clock: Clock,
+    /// Those of the configuration file.
+    of_file: Vec<McpServer>,
+    current: RwLock<Arc<[Arc<Entry>]>>,
+    /// Held while `current` is read from the database and replaced.
+    reloading: tokio::sync::Mutex<()>,
+    vault: Arc<Vault>,
+    tasks: TaskTracker,
+    stopping: CancellationToken,
+}
+
+/// A server. Dropping it closes its connections.
+struct Entry {
+    server: McpServer,
+    source: McpSource,
+    link: Link,
+}
+
+/// How an entry is connected.
+enum Link {
+    /// One connection for everyone.
+    Shared {
+        known: Arc<ToolCatalog>,
+        _open: DropGuard,
+    },
+    /// A connection for each person.
+    Personal(Arc<UserConnections>),
+    /// It is not used: switched off, or for the given reason.
+    Off(Option<LocalizedText>),
 }
 
 /// The dependencies of the servers.
@@ -101,12 +130,8 @@ impl RunIs {
     }
 }
 
-/// The current state of a server.
+/// The current state of a connection.
 pub struct McpServerNow {
-    /// Its name.
-    pub name: String,
-    /// Whether it is a local program.
-    pub is_stdio: bool,
     /// Whether it can be used.
     pub state: State,
     /// Its problems.
@@ -115,12 +140,29 @@ pub struct McpServerNow {
     pub tools: Vec<(String, String, bool)>,
 }
 
+/// A server as administrators see it.
+pub struct ListedMcpServer {
+    /// Its settings.
+    pub server: McpServer,
+    /// Where they are.
+    pub source: McpSource,
+    /// Whether it is switched on.
+    pub enabled: bool,
+    /// The state of the shared connection; `None` if each person has their own, or it is off.
+    pub now: Option<McpServerNow>,
+    /// Why it is not used although it is switched on.
+    pub problem: Option<LocalizedText>,
+}
+
 impl McpServers {
     /// Starts to connect to all servers that need no sign-in.
     ///
     /// # Errors
-    /// If the HTTP client cannot be set up.
-    pub fn start(servers: &[McpServer], around: Surroundings<'_>) -> anyhow::Result<Self> {
+    /// If the database fails.
+    pub async fn start(
+        servers: &[McpServer],
+        around: Surroundings<'_>,
+    ) -> Result<Self, StoreError> {
         let Surroundings {
             store,
             sealer,
@@ -131,49 +173,36 @@ impl McpServers {
             stopping,
         } = around;
         let vault = Arc::new(Vault {
-            store: store.clone(),
+            store,
             sealer,
-            clock: clock.clone(),
+            clock,
             http,
             outbound,
         });
-        let mut shared = Vec::new();
-        let mut personal = Vec::new();
-        for server in servers {
-            match &server.way {
-                McpTransport::Url { url, sign_in, .. } if *sign_in != SignIn::Shared => personal
-                    .push(UserConnections {
-                        server: server.clone(),
-                        url: url.clone(),
-                        sign_in: sign_in.clone(),
-                        vault: Arc::clone(&vault),
-                        tasks: tasks.clone(),
-                        stopping: stopping.clone(),
-                        people: Mutex::default(),
-                    }),
-                _ => {
-                    let definition = definition(server, &vault.http, None)?;
-                    let connected = Server::start(definition, tasks, stopping.clone());
-                    shared.push(Arc::new(ToolCatalog::new(connected, server.approval)));
-                }
-            }
-        }
-        Ok(Self(Arc::new(All {
-            shared,
-            personal,
-            store,
-            clock,
-        })))
-    }
-
-    /// Whether users sign in to any of them.
-    pub(crate) fn has_personal(&self) -> bool {
-        !self.0.personal.is_empty()
+        let servers = Self(Arc::new(All {
+            of_file: servers.to_vec(),
+            current: RwLock::new(Arc::new([])),
+            reloading: tokio::sync::Mutex::default(),
+            vault,
+            tasks: tasks.clone(),
+            stopping: stopping.clone(),
+        }));
+        servers.reload().await?;
+        Ok(servers)
     }
 
     /// Closes idle connections of users.
     pub(crate) fn sweep(&self) {
-        self.0.personal.iter().for_each(UserConnections::sweep);
+        for entry in self.current().iter() {
+            if let Link::Personal(personal) = &entry.link {
+                personal.sweep();
+            }
+        }
+    }
+
+    fn current(&self) -> Arc<[Arc<Entry>]> {
+        let current = self.0.current.read();
+        Arc::clone(&current.unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The tools for a run of this principal, resolved when it begins; `None` if there are no servers.
@@ -184,7 +213,7 @@ impl McpServers {
         run: RunIs,
         permit: Permissions,
     ) -> Option<DeferredTools> {
-        if self.0.shared.is_empty() && self.0.personal.is_empty() {
+        if self.current().is_empty() {
             return None;
         }
         let servers = self.clone();
@@ -195,16 +224,18 @@ impl McpServers {
     }
 
     async fn find(&self, principal: &Principal, run: RunIs, permit: Permissions) -> FoundTools {
-        let shared = self
-            .0
-            .shared
-            .iter()
-            .filter(|known| permit.allows_server(&known.server.definition().name));
+        let current = self.current();
+        let permitted = || {
+            current
+                .iter()
+                .filter(|entry| permit.allows_server(&entry.server.name))
+        };
+        let shared = permitted().filter_map(|entry| entry.shared());
         let shared = join_all(shared.map(|known| known.found(&run)));
         // The account's own sign-ins must not be used by the people of a front end.
         let is_account = !principal.is_front_end_person();
-        let personal = self.0.personal.iter().filter(|_| is_account);
-        let personal = personal.filter(|server| permit.allows_server(&server.server.name));
+        let personal = permitted().filter_map(|entry| entry.personal());
+        let personal = personal.filter(|_| is_account);
         let personal = join_all(personal.map(|server| server.found(principal.account, &run)));
         let (shared, personal) = join(shared, personal).await;
         let mut all = FoundTools::default();
@@ -218,35 +249,59 @@ impl McpServers {
         all
     }
 
-    /// The names of all servers, including those that users sign in to.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        let shared = self
-            .0
-            .shared
+    /// The names of all servers in use, including those that users sign in to.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let current = self.current();
+        let used = current
             .iter()
-            .map(|known| known.server.definition().name.as_str());
-        shared.chain(
-            self.0
-                .personal
-                .iter()
-                .map(|personal| personal.server.name.as_str()),
-        )
+            .filter(|entry| !matches!(entry.link, Link::Off(_)));
+        used.map(|entry| entry.server.name.clone()).collect()
     }
 
-    /// The state of each server that needs no sign-in.
+    /// All servers with their state.
     #[must_use]
-    pub fn now(&self) -> Vec<McpServerNow> {
-        self.0.shared.iter().map(|known| known.now()).collect()
+    pub fn list(&self) -> Vec<ListedMcpServer> {
+        self.current().iter().map(|entry| entry.listed()).collect()
     }
 
     /// Whether a tool of this name may belong to a server that users sign in to.
     #[must_use]
     pub fn may_be_personal(&self, tool: &str) -> bool {
         let name = tool.split("__").next().unwrap_or_default();
-        self.0
-            .personal
+        self.current()
             .iter()
-            .any(|personal| personal.server.name == name)
+            .any(|entry| entry.server.name == name && entry.personal().is_some())
+    }
+}
+
+impl Entry {
+    fn shared(&self) -> Option<&Arc<ToolCatalog>> {
+        match &self.link {
+            Link::Shared { known, .. } => Some(known),
+            Link::Personal(_) | Link::Off(_) => None,
+        }
+    }
+
+    fn personal(&self) -> Option<&Arc<UserConnections>> {
+        match &self.link {
+            Link::Personal(personal) => Some(personal),
+            Link::Shared { .. } | Link::Off(_) => None,
+        }
+    }
+
+    fn listed(&self) -> ListedMcpServer {
+        let problem = match &self.link {
+            Link::Off(problem) => problem.clone(),
+            Link::Shared { .. } | Link::Personal(_) => None,
+        };
+        ListedMcpServer {
+            server: self.server.clone(),
+            source: self.source,
+            enabled: !matches!(self.link, Link::Off(None)),
+            now: self.shared().map(|known| known.now()),
+            problem,
+        }
     }
 }
 

@@ -37,6 +37,7 @@ mod imports;
 mod knowledge;
 mod learning;
 mod leases;
+mod mcp_servers;
 mod mcp_sign_ins;
 mod memories;
 mod messages;

@@ -18,6 +18,7 @@ export const areas = [
   "pipeline",
   "embedding",
   "connection",
+  "mcp_server",
   "agent",
   "chat",
   "collection",

@@ -19,6 +19,7 @@ export const jobs = {
   "job.write_usage": "Save usage",
   "job.book_left_runs": "Record usage of interrupted runs",
   "job.purge_expired": "Delete expired data",
+  "job.reload_settings": "Load what other servers changed",
   "job.list_configured_models": "List models of configured servers",
   "job.check_model_servers": "Check model servers",
   "job.reload_prices": "Reload the price list",

@@ -1,10 +1,12 @@
 /** English texts for the settings. */
 import { connections } from "./connections.ts";
 import { hooks } from "./hooks.ts";
+import { mcp } from "./mcp.ts";
 
 export const settings = {
   ...connections,
   ...hooks,
+  ...mcp,
   "account.name": "Name",
   "account.email": "Email",
   "account.password": "Password",
@@ -236,7 +238,7 @@ export const settings = {
   "agents.noSkills": "No skills",
   "agents.skillFiles": { one: "{count} more file", other: "{count} more files" },
   "tools.intro":
-    "Agents use tools from these MCP servers. Add or change servers in the configuration file, as described in docs/tools/mcp-servers.md.",
+    "Agents use the tools of these MCP servers. Local programs are added in the configuration file.",
   "tools.programs": "Code execution",
   "tools.programsOn": "Agents can run {what}, sandboxed: no network, only the chat’s files.",
   "tools.programsOff": "Agents can’t run code on this server.",
@@ -247,13 +249,15 @@ export const settings = {
   "tools.latex": "LaTeX ({programs})",
   "tools.noLatex": "LaTeX isn’t installed on the server.",
   "tools.servers": "MCP servers",
-  "tools.none": "No shared MCP servers configured.",
+  "tools.none": "No MCP servers yet.",
   "tools.refresh": "Refresh",
   "tools.kind.stdio": "local program",
   "tools.kind.http": "HTTP",
   "tools.state.connecting": "connecting",
   "tools.state.connected": "connected",
   "tools.state.down": "disconnected",
+  "tools.state.personal": "people sign in",
+  "tools.state.off": "off",
   "tools.count": { one: "{count} tool", other: "{count} tools" },
   "tools.show": "Show tools",
   "tools.asks": "needs approval",

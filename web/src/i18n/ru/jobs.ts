@@ -22,6 +22,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.write_usage": "Сохранение расхода",
   "job.book_left_runs": "Учёт расхода прерванных запусков",
   "job.purge_expired": "Удаление устаревших данных",
+  "job.reload_settings": "Загрузка изменений с других серверов",
   "job.list_configured_models": "Список моделей серверов из конфигурации",
   "job.check_model_servers": "Проверка серверов моделей",
   "job.reload_prices": "Обновление списка цен",

@@ -3,10 +3,12 @@ import type { Entry } from "../index.svelte.ts";
 import type { settings as en } from "../en/settings.ts";
 import { connections } from "./connections.ts";
 import { hooks } from "./hooks.ts";
+import { mcp } from "./mcp.ts";
 
 export const settings: Record<keyof typeof en, Entry> = {
   ...connections,
   ...hooks,
+  ...mcp,
   "account.name": "Имя",
   "account.email": "Эл. почта",
   "account.password": "Пароль",
@@ -245,7 +247,7 @@ export const settings: Record<keyof typeof en, Entry> = {
     other: "ещё {count} файла",
   },
   "tools.intro":
-    "Агенты пользуются инструментами этих серверов MCP. Серверы добавляют и меняют в файле конфигурации, как описано в docs/tools/mcp-servers.md.",
+    "Агенты используют инструменты этих MCP-серверов. Локальные программы добавляются в файле конфигурации.",
   "tools.programs": "Выполнение кода",
   "tools.programsOn":
     "Агенты могут запускать: {what}. Всё выполняется в песочнице: без сети, только с файлами чата.",
@@ -257,13 +259,15 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.latex": "LaTeX ({programs})",
   "tools.noLatex": "LaTeX на сервере не установлен.",
   "tools.servers": "Серверы MCP",
-  "tools.none": "Общие серверы MCP не настроены.",
+  "tools.none": "MCP-серверов пока нет.",
   "tools.refresh": "Обновить",
   "tools.kind.stdio": "локальная программа",
   "tools.kind.http": "HTTP",
   "tools.state.connecting": "подключается",
   "tools.state.connected": "подключён",
   "tools.state.down": "не подключён",
+  "tools.state.personal": "каждый входит сам",
+  "tools.state.off": "отключён",
   "tools.count": {
     one: "{count} инструмент",
     few: "{count} инструмента",

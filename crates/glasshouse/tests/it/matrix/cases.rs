@@ -246,6 +246,16 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/programs", Own(200), 200),
     case("GET", "/api/v1/hooks", Admin(200), 403),
     case("GET", "/api/v1/mcp-servers", Admin(200), 403),
+    case("POST", "/api/v1/mcp-servers", Admin(422), 403)
+        .sends(r#"{"name":"x","url":"http://127.0.0.1:9/mcp"}"#),
+    case("POST", "/api/v1/mcp-servers/test", Admin(422), 403).sends(r#"{"url":"http://127.0.0.1:9/mcp"}"#),
+    case("POST", "/api/v1/mcp-servers/{server}/test", Admin(404), 403)
+        .at("/api/v1/mcp-servers/nobody/test")
+        .sends("{}"),
+    case("PATCH", "/api/v1/mcp-servers/{server}", Admin(404), 403)
+        .at("/api/v1/mcp-servers/nobody")
+        .sends("{}"),
+    case("DELETE", "/api/v1/mcp-servers/{server}", Admin(404), 403).at("/api/v1/mcp-servers/nobody"),
     case("GET", "/api/v1/workspaces", Own(200), 200),
     // The tests of signing in to MCP servers have servers; here is none.
     case("GET", "/api/v1/mcp-sign-ins", Own(200), 200),

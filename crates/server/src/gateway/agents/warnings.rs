@@ -28,13 +28,9 @@ impl AgentChecks {
         let mut names: Vec<String> = built_in.names().into_iter().map(str::to_owned).collect();
         // The tool exists as soon as there are skills.
         names.push("skill".to_owned());
-        names.extend(
-            self.mcp_servers
-                .now()
-                .into_iter()
-                .flat_map(|server| server.tools)
-                .map(|tool| tool.0),
-        );
+        let servers = self.mcp_servers.list().into_iter();
+        let connected = servers.filter_map(|server| server.now);
+        names.extend(connected.flat_map(|now| now.tools).map(|tool| tool.0));
         names
     }
 

@@ -9,22 +9,26 @@ use std::{
 
 use axum::http::{HeaderName, HeaderValue};
 use llm::Secret;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Environment,
-    mcp_sign_in::{self, RawOAuth, RawSignIn, SignIn},
+    mcp_sign_in::{RawOAuth, SignIn, SignInKind},
 };
+use crate::messages;
 
 /// Maximum length of a name: it is the first part of tool names, which models limit to 64 characters.
 const NAME_LIMIT: usize = 32;
 /// Variables that a program inherits without being configured.
 const USUAL_VARIABLES: [&str; 3] = ["HOME", "LANG", "PATH"];
+/// How long a call may go without a sign of progress, unless the settings say otherwise.
+pub(crate) const DEFAULT_TIMEOUT_SECONDS: u64 = 120;
 /// Headers set by the protocol itself.
 const OWN_HEADERS: [&str; 4] = ["accept", "content-type", "last-event-id", "mcp-session-id"];
 
 /// A validated MCP server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServer {
     /// The first part of its tools' names.
     pub name: String,
@@ -46,7 +50,7 @@ impl McpServer {
 }
 
 /// The transport of a server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum McpTransport {
     /// A program to start.
     Command {
@@ -70,8 +74,9 @@ pub enum McpTransport {
     },
 }
 
-/// Which tools need approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// Which tools need approval: `auto` for those that the server does not mark as read-only, `always` or `never`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpApproval")]
 #[serde(rename_all = "lowercase")]
 pub enum Approval {
     /// Those that the server does not mark as read-only.
@@ -81,6 +86,25 @@ pub enum Approval {
     Always,
     /// None.
     Never,
+}
+
+/// What is wrong with the settings of a server.
+#[derive(Debug)]
+pub struct InvalidMcpServer {
+    /// The setting.
+    pub field: &'static str,
+    /// What is wrong with it.
+    pub message: messages::Settings,
+}
+
+impl InvalidMcpServer {
+    pub(super) fn new(field: &'static str, message: messages::Settings) -> Self {
+        Self { field, message }
+    }
+
+    fn in_file(self) -> anyhow::Error {
+        anyhow::anyhow!("{}: {}", self.field, self.message)
+    }
 }
 
 /// As written in the file.
@@ -94,19 +118,19 @@ pub(super) struct RawMcpServer {
     folder: Option<PathBuf>,
     url: Option<String>,
     headers: Option<BTreeMap<String, String>>,
-    sign_in: Option<RawSignIn>,
+    sign_in: Option<SignInKind>,
     token_header: Option<String>,
     oauth: Option<RawOAuth>,
     #[serde(default)]
     approval: Approval,
     #[serde(default)]
     tools: Vec<String>,
-    #[serde(default = "usual_timeout")]
+    #[serde(default = "default_timeout")]
     timeout_seconds: u64,
 }
 
-fn usual_timeout() -> u64 {
-    120
+fn default_timeout() -> u64 {
+    DEFAULT_TIMEOUT_SECONDS
 }
 
 pub(super) fn check(
@@ -129,27 +153,14 @@ pub(super) fn check(
 
 impl RawMcpServer {
     fn check(self, environment: &Environment) -> anyhow::Result<McpServer> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let name = self.name.clone();
-        anyhow::ensure!(
-            (1..=NAME_LIMIT).contains(&name.len())
-                && name.chars().all(plain)
-                && !name.contains("__")
-                && !name.starts_with('_')
-                && !name.ends_with('_'),
-            "mcp_servers.name is “{name}”, but must be 1 to {NAME_LIMIT} letters, digits, “-” and single “_”, which \
-             stand neither first nor last"
-        );
-        anyhow::ensure!(
-            (1..=86_400).contains(&self.timeout_seconds),
-            "mcp_servers “{name}”: timeout_seconds must be 1 to 86400"
-        );
+        let of_server = |error: anyhow::Error| anyhow::anyhow!("mcp_servers “{name}”: {error}");
+        let call_timeout = check_name(&name)
+            .and_then(|()| check_timeout(self.timeout_seconds))
+            .map_err(|invalid| of_server(invalid.in_file()))?;
         let approval = self.approval;
         let tools = self.tools.clone();
-        let call_timeout = Duration::from_secs(self.timeout_seconds);
-        let way = self
-            .way(environment)
-            .map_err(|error| anyhow::anyhow!("mcp_servers “{name}”: {error}"))?;
+        let way = self.way(environment).map_err(of_server)?;
         Ok(McpServer {
             name,
             way,
@@ -190,18 +201,15 @@ impl RawMcpServer {
                 let alone = self.args.is_none() && self.env.is_none() && self.folder.is_none();
                 anyhow::ensure!(alone, "args, env and folder go with command, not with url");
                 let headers = filled_in("headers", self.headers.unwrap_or_default(), environment)?;
-                headers
-                    .iter()
-                    .try_for_each(|(name, value)| check_header(name, value))?;
-                let sign_in = self.sign_in.unwrap_or_default();
-                let sign_in =
-                    mcp_sign_in::check(sign_in, self.token_header, self.oauth, environment)?;
-                check_not_twice(&headers, &sign_in)?;
-                Ok(McpTransport::Url {
-                    url: parse_url(&url)?,
-                    headers,
-                    sign_in,
-                })
+                let kind = self.sign_in.unwrap_or_default();
+                anyhow::ensure!(
+                    self.oauth.is_none() || kind == SignInKind::Oauth,
+                    "oauth goes with sign_in = \"oauth\""
+                );
+                let oauth = self.oauth.unwrap_or_default().filled_in(environment)?;
+                SignIn::check(kind, self.token_header, oauth)
+                    .and_then(|sign_in| endpoint(&url, headers, sign_in))
+                    .map_err(InvalidMcpServer::in_file)
             }
             _ => anyhow::bail!("give it either a command or a url"),
         }
@@ -231,16 +239,60 @@ pub(super) fn program_environment(
     Ok(all.into_iter().collect())
 }
 
-fn parse_url(text: &str) -> anyhow::Result<reqwest::Url> {
-    let url: Option<reqwest::Url> = text.parse().ok();
-    let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    let url =
-        url.ok_or_else(|| anyhow::anyhow!("url is no address such as https://example.org/mcp"))?;
-    anyhow::ensure!(
-        url.username().is_empty() && url.password().is_none(),
-        "url has a user or a password in it: send them in headers"
-    );
-    Ok(url)
+/// # Errors
+/// If the name cannot be the first part of tool names.
+pub(crate) fn check_name(name: &str) -> Result<(), InvalidMcpServer> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let is_good = (1..=NAME_LIMIT).contains(&name.len())
+        && name.chars().all(plain)
+        && !name.contains("__")
+        && !name.starts_with('_')
+        && !name.ends_with('_');
+    let limit = NAME_LIMIT as u64;
+    is_good
+        .then_some(())
+        .ok_or_else(|| InvalidMcpServer::new("name", messages::Settings::BadMcpName { limit }))
+}
+
+/// # Errors
+/// If the timeout is out of bounds.
+pub(crate) fn check_timeout(seconds: u64) -> Result<Duration, InvalidMcpServer> {
+    (1..=86_400)
+        .contains(&seconds)
+        .then_some(Duration::from_secs(seconds))
+        .ok_or_else(|| InvalidMcpServer::new("timeout_seconds", messages::Settings::BadMcpTimeout))
+}
+
+/// The transport to an address.
+///
+/// # Errors
+/// If the address or a header cannot be used.
+pub(crate) fn endpoint(
+    url: &str,
+    headers: Vec<(String, Secret)>,
+    sign_in: SignIn,
+) -> Result<McpTransport, InvalidMcpServer> {
+    for (name, value) in &headers {
+        check_header(name, value)?;
+    }
+    check_not_twice(&headers, &sign_in)?;
+    Ok(McpTransport::Url {
+        url: parse_url(url)?,
+        headers,
+        sign_in,
+    })
+}
+
+fn parse_url(text: &str) -> Result<reqwest::Url, InvalidMcpServer> {
+    let url: Option<reqwest::Url> = text.trim().parse().ok();
+    let is_usable = |url: &reqwest::Url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && url.username().is_empty()
+            && url.password().is_none()
+    };
+    url.filter(is_usable)
+        .ok_or_else(|| InvalidMcpServer::new("url", messages::Settings::BadMcpUrl))
 }
 
 /// Whether a header may be configured because the protocol does not set it.
@@ -249,7 +301,7 @@ pub(super) fn is_free(name: &str) -> bool {
 }
 
 /// Rejects a fixed header that would collide with a person's token.
-fn check_not_twice(headers: &[(String, Secret)], sign_in: &SignIn) -> anyhow::Result<()> {
+fn check_not_twice(headers: &[(String, Secret)], sign_in: &SignIn) -> Result<(), InvalidMcpServer> {
     let theirs = match sign_in {
         SignIn::Shared => return Ok(()),
         SignIn::UserToken {
@@ -259,28 +311,22 @@ fn check_not_twice(headers: &[(String, Secret)], sign_in: &SignIn) -> anyhow::Re
     };
     let twice = headers
         .iter()
-        .any(|(name, _)| name.eq_ignore_ascii_case(theirs));
-    anyhow::ensure!(
-        !twice,
-        "headers has “{theirs}”, where each person's own goes"
-    );
-    Ok(())
+        .find(|(name, _)| name.eq_ignore_ascii_case(theirs));
+    twice.map_or(Ok(()), |(name, _)| {
+        let name = name.clone();
+        let message = messages::Settings::McpHeaderOfPeople { name };
+        Err(InvalidMcpServer::new("headers", message))
+    })
 }
 
-fn check_header(name: &str, value: &Secret) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        HeaderName::try_from(name).is_ok(),
-        "headers has “{name}”, which is no name of a header"
-    );
-    anyhow::ensure!(
-        is_free(name),
-        "headers has “{name}”, which the protocol sets itself"
-    );
-    anyhow::ensure!(
-        HeaderValue::try_from(value.reveal()).is_ok(),
-        "headers.{name} has a value that cannot be sent"
-    );
-    Ok(())
+fn check_header(name: &str, value: &Secret) -> Result<(), InvalidMcpServer> {
+    let is_good = HeaderName::try_from(name).is_ok()
+        && is_free(name)
+        && HeaderValue::try_from(value.reveal()).is_ok();
+    is_good.then_some(()).ok_or_else(|| {
+        let name = name.chars().take(100).collect();
+        InvalidMcpServer::new("headers", messages::Settings::BadMcpHeader { name })
+    })
 }
 
 pub(super) fn filled_in(

@@ -2,9 +2,14 @@
 
 use axum::http::HeaderName;
 use llm::Secret;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{Environment, mcp_servers::fill_in};
+use super::{
+    Environment,
+    mcp_servers::{InvalidMcpServer, fill_in, is_free},
+};
+use crate::messages;
 
 /// How people sign in to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +34,23 @@ pub struct OAuth {
     pub client_secret: Option<Secret>,
     /// The only issuer that may receive the secret; if `None`, one on the MCP server's own host.
     pub issuer: Option<String>,
-    /// The requested scopes; if `None`, those that the server names.
+    /// The requested scopes, separated by spaces; if `None`, those that the server names.
     pub scopes: Option<String>,
+}
+
+/// Whose credentials requests carry: those of `headers` (`shared`), or each person's own, a token that they enter
+/// (`user_token`) or what they authorize (`oauth`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "McpSignInKind")]
+#[serde(rename_all = "snake_case")]
+pub enum SignInKind {
+    /// Everyone uses the configured headers.
+    #[default]
+    Shared,
+    /// Each person enters a token.
+    UserToken,
+    /// Each person authorizes the server with OAuth.
+    Oauth,
 }
 
 /// As written in the file.
@@ -44,75 +64,94 @@ pub(super) struct RawOAuth {
     scopes: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum RawSignIn {
-    #[default]
-    Shared,
-    UserToken,
-    Oauth,
-}
-
-pub(super) fn check(
-    sign_in: RawSignIn,
-    token_header: Option<String>,
-    oauth: Option<RawOAuth>,
-    environment: &Environment,
-) -> anyhow::Result<SignIn> {
-    anyhow::ensure!(
-        token_header.is_none() || sign_in == RawSignIn::UserToken,
-        "token_header goes with sign_in = \"user_token\""
-    );
-    anyhow::ensure!(
-        oauth.is_none() || sign_in == RawSignIn::Oauth,
-        "oauth goes with sign_in = \"oauth\""
-    );
-    match sign_in {
-        RawSignIn::Shared => Ok(SignIn::Shared),
-        RawSignIn::UserToken => {
-            let name = |text: String| {
-                HeaderName::try_from(&text)
-                    .ok()
-                    .filter(|name| super::mcp_servers::is_free(name.as_str()))
-                    .ok_or_else(|| {
-                        anyhow::anyhow!("token_header is “{text}”, which cannot be sent")
-                    })
-            };
-            let header = token_header.map(name).transpose()?;
-            Ok(SignIn::UserToken {
-                header: header.filter(|name| name != "authorization"),
-            })
-        }
-        RawSignIn::Oauth => oauth
-            .unwrap_or_default()
-            .check(environment)
-            .map(SignIn::OAuth),
+impl RawOAuth {
+    /// With the environment variables that the secret names.
+    pub(super) fn filled_in(self, environment: &Environment) -> anyhow::Result<OAuth> {
+        let secret = self
+            .client_secret
+            .map(|text| fill_in("oauth.client_secret", &text, environment))
+            .transpose()?;
+        Ok(OAuth {
+            client_id: self.client_id,
+            client_secret: secret.map(Secret::new),
+            issuer: self.issuer,
+            scopes: Some(self.scopes.join(" ")),
+        })
     }
 }
 
-impl RawOAuth {
-    fn check(self, environment: &Environment) -> anyhow::Result<OAuth> {
-        let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-        let client_id = given(self.client_id);
-        let issuer = given(self.issuer);
-        let secret = given(self.client_secret);
-        let secret = secret
-            .map(|text| fill_in("oauth.client_secret", &text, environment))
-            .transpose()?;
-        anyhow::ensure!(
-            secret.is_none() || client_id.is_some(),
-            "oauth.client_secret needs a client_id"
-        );
-        let plain =
-            |scope: &String| !scope.is_empty() && scope.bytes().all(|byte| byte.is_ascii_graphic());
-        if let Some(bad) = self.scopes.iter().find(|scope| !plain(scope)) {
-            anyhow::bail!("oauth.scopes has “{bad}”, which is no scope");
+impl SignIn {
+    /// # Errors
+    /// If the settings do not fit the kind, or cannot be used.
+    pub(crate) fn check(
+        kind: SignInKind,
+        token_header: Option<String>,
+        oauth: OAuth,
+    ) -> Result<Self, InvalidMcpServer> {
+        let token_header = token_header.filter(|text| !text.trim().is_empty());
+        if token_header.is_some() && kind != SignInKind::UserToken {
+            let message = messages::Settings::McpTokenHeaderAlone;
+            return Err(InvalidMcpServer::new("token_header", message));
         }
-        let scopes = (!self.scopes.is_empty()).then(|| self.scopes.join(" "));
-        Ok(OAuth {
+        match kind {
+            SignInKind::Shared => Ok(Self::Shared),
+            SignInKind::UserToken => {
+                let name = |text: String| {
+                    HeaderName::try_from(&text)
+                        .ok()
+                        .filter(|name| is_free(name.as_str()))
+                        .ok_or_else(|| {
+                            let name = text.chars().take(100).collect();
+                            let message = messages::Settings::BadMcpHeader { name };
+                            InvalidMcpServer::new("token_header", message)
+                        })
+                };
+                let header = token_header.map(name).transpose()?;
+                Ok(Self::UserToken {
+                    header: header.filter(|name| name != "authorization"),
+                })
+            }
+            SignInKind::Oauth => oauth.check().map(Self::OAuth),
+        }
+    }
+
+    /// Its kind.
+    #[must_use]
+    pub fn kind(&self) -> SignInKind {
+        match self {
+            Self::Shared => SignInKind::Shared,
+            Self::UserToken { .. } => SignInKind::UserToken,
+            Self::OAuth(_) => SignInKind::Oauth,
+        }
+    }
+}
+
+impl OAuth {
+    fn check(self) -> Result<Self, InvalidMcpServer> {
+        let text = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        let client_id = text(self.client_id);
+        let client_secret = self
+            .client_secret
+            .filter(|secret| !secret.reveal().trim().is_empty());
+        if client_secret.is_some() && client_id.is_none() {
+            let message = messages::Settings::McpSecretWithoutClient;
+            return Err(InvalidMcpServer::new("oauth.client_id", message));
+        }
+        let scopes = text(self.scopes);
+        let is_plain = |scope: &&str| scope.bytes().all(|byte| byte.is_ascii_graphic());
+        let words = scopes.iter().flat_map(|scopes| scopes.split(' '));
+        if let Some(bad) = words
+            .filter(|scope| !scope.is_empty())
+            .find(|scope| !is_plain(scope))
+        {
+            let scope = bad.chars().take(100).collect();
+            let message = messages::Settings::BadMcpScope { scope };
+            return Err(InvalidMcpServer::new("oauth.scopes", message));
+        }
+        Ok(Self {
             client_id,
-            client_secret: secret.map(Secret::new),
-            issuer,
+            client_secret,
+            issuer: text(self.issuer),
             scopes,
         })
     }

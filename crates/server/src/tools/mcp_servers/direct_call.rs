@@ -27,12 +27,10 @@ impl McpServers {
         limit: Duration,
     ) -> Result<String, String> {
         let server = tool.split("__").next().unwrap_or_default();
-        let known = self
-            .0
-            .shared
-            .iter()
-            .find(|known| known.server.definition().name == server);
+        let current = self.current();
+        let known = current.iter().find(|entry| entry.server.name == server);
         let server = &known
+            .and_then(|entry| entry.shared())
             .ok_or_else(|| format!("there is no MCP server “{server}” here."))?
             .server;
         timeout(limit, call(server, tool, arguments))

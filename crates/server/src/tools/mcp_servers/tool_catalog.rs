@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mcp::{OfferedTool, Server, Transport};
+use mcp::{OfferedTool, Server};
 
 use super::{McpServerNow, problem, tools::Usable};
 use crate::platform::config::Approval;
@@ -57,7 +57,6 @@ impl ToolCatalog {
     }
 
     pub(super) fn now(&self) -> McpServerNow {
-        let definition = self.server.definition();
         let status = self.server.status();
         let usable = self.usable(&status.tools);
         let view = |tool: &Arc<agent::Tool>| {
@@ -70,8 +69,6 @@ impl ToolCatalog {
         };
         let problems = status.problems.into_iter().map(problem::words);
         McpServerNow {
-            name: definition.name.clone(),
-            is_stdio: matches!(definition.way, Transport::Stdio(_)),
             state: status.state,
             problems: problems.chain(usable.problems.iter().cloned()).collect(),
             tools: usable.tools.iter().map(view).collect(),

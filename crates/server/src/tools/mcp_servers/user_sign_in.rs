@@ -1,5 +1,7 @@
 //! Operations of users on servers with sign-in: list them, sign in and out, and use their tools in runs.
 
+use std::sync::Arc;
+
 use agent::FoundTools;
 use domain::UserId;
 use llm::Secret;
@@ -48,12 +50,9 @@ impl McpServers {
         permit: &Permissions,
     ) -> Result<Vec<UserServer>, ApiError> {
         let mut all = Vec::new();
-        for personal in self
-            .0
-            .personal
-            .iter()
-            .filter(|server| permit.allows_server(&server.server.name))
-        {
+        let current = self.current();
+        let personal = current.iter().filter_map(|entry| entry.personal());
+        for personal in personal.filter(|server| permit.allows_server(&server.server.name)) {
             let standing = match personal.account(user).read().await? {
                 None => SignInState::SignedOut,
                 Some(Credential::Lapsed { .. }) => SignInState::Lapsed,
@@ -97,9 +96,9 @@ impl McpServers {
     /// # Errors
     /// If the database fails.
     pub async fn finish_sign_in(&self, by: &Signer, back: Back) -> Result<Ended, ApiError> {
-        let now = self.0.clock.now_ms();
-        let taken = self
-            .0
+        let vault = &self.0.vault;
+        let now = vault.clock.now_ms();
+        let taken = vault
             .store
             .take_mcp_sign_in(&back.state_hash(), by.user, now)
             .await?;
@@ -159,7 +158,11 @@ impl McpServers {
     }
 
     /// A server that the user may use. One that they may not use is reported like one that does not exist.
-    fn permitted(&self, name: &str, permit: &Permissions) -> Result<&UserConnections, ApiError> {
+    fn permitted(
+        &self,
+        name: &str,
+        permit: &Permissions,
+    ) -> Result<Arc<UserConnections>, ApiError> {
         let found = self.personal(name)?;
         permit
             .allows_server(name)
@@ -167,13 +170,11 @@ impl McpServers {
             .ok_or_else(no_such_sign_in)
     }
 
-    fn personal(&self, name: &str) -> Result<&UserConnections, ApiError> {
-        let found = self
-            .0
-            .personal
-            .iter()
-            .find(|personal| personal.server.name == name);
-        found.ok_or_else(no_such_sign_in)
+    fn personal(&self, name: &str) -> Result<Arc<UserConnections>, ApiError> {
+        let current = self.current();
+        let mut personal = current.iter().filter_map(|entry| entry.personal());
+        let found = personal.find(|personal| personal.server.name == name);
+        found.cloned().ok_or_else(no_such_sign_in)
     }
 }
 

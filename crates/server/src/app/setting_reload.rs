@@ -1,0 +1,49 @@
+//! Takes over settings that other servers of the same database have changed.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use store::{SettingChanges, SettingTopic, Store};
+
+use crate::{
+    gateway::{agents::DefinedAgents, models::Models},
+    platform::jobs::{Failure, Steps},
+    tools::mcp_servers::McpServers,
+};
+
+/// Reloads what a server holds in memory once its counter in the database has moved.
+pub(crate) struct SettingReload {
+    pub(super) store: Store,
+    pub(super) defined_agents: Arc<DefinedAgents>,
+    pub(super) models: Arc<Models>,
+    pub(super) mcp_servers: Arc<McpServers>,
+    /// The counters of what is loaded.
+    pub(super) loaded: Mutex<SettingChanges>,
+}
+
+impl SettingReload {
+    /// Reloads what has changed since the last pass. What fails is tried again in the next one.
+    pub(super) async fn reload_changed(self: Arc<Self>) -> Result<(), Failure> {
+        let current = self.store.setting_changes().await?;
+        let mut steps = Steps::default();
+        for (topic, number) in current {
+            if self.loaded().get(&topic) == Some(&number) {
+                continue;
+            }
+            let reloaded = match topic {
+                SettingTopic::Agents => self.defined_agents.look_again().await,
+                // The values hold settings of models, and what a model is called.
+                SettingTopic::Connections | SettingTopic::Values => self.models.rebuild().await,
+                SettingTopic::McpServers => self.mcp_servers.reload().await,
+            };
+            if reloaded.is_ok() {
+                self.loaded().insert(topic, number);
+            }
+            steps.note("settings", reloaded);
+        }
+        steps.finish()
+    }
+
+    fn loaded(&self) -> std::sync::MutexGuard<'_, SettingChanges> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
