@@ -82,7 +82,7 @@ use crate::{
         skills::SkillsFolder,
         workspaces::{ChatFiles, Workspaces},
     },
-    web::{Crawler, Web},
+    web::{Crawler, Web, WebParts},
 };
 
 /// The configuration and services. Handlers take those that they use.
@@ -322,15 +322,19 @@ impl App {
             models.clone(),
             gateway.clone(),
         ));
-        let web = Arc::new(Web::new(
-            config.web.clone(),
-            outbound.clone(),
-            store.clone(),
-            clock.clone(),
+        let parts = WebParts {
+            outbound: outbound.clone(),
+            store: store.clone(),
+            clock: clock.clone(),
             program,
-            documents.clone(),
-            mcp_servers.clone(),
-        ));
+            documents: documents.clone(),
+            mcp_servers: mcp_servers.clone(),
+            sealer: sealer.clone(),
+        };
+        let web = Web::open(config.web.clone(), parts)
+            .await
+            .context("cannot read the search providers")?;
+        let web = Arc::new(web);
         let crawler = Arc::new(Crawler {
             clock: clock.clone(),
             config: config.clone(),
@@ -546,6 +550,7 @@ impl App {
             defined_agents: defined_agents.clone(),
             models: models.clone(),
             mcp_servers: mcp_servers.clone(),
+            web: web.clone(),
             loaded: std::sync::Mutex::new(loaded),
         });
         let body_memory = BodyMemory::new(config.body_memory_bytes);

@@ -79,6 +79,7 @@ mod unrouted;
 mod usage;
 mod users;
 pub mod web;
+mod web_search;
 mod webhooks;
 mod workspaces;
 
@@ -328,6 +329,9 @@ pub fn table() -> Vec<Route> {
             .noted("mcp_server.change"),
         delete(Admin, "/api/v1/mcp-servers/{server}", mcp_servers::delete)
             .noted("mcp_server.delete"),
+        get(Admin, "/api/v1/web-search", web_search::list),
+        put(Admin, "/api/v1/web-search", web_search::replace).noted("web_search.change"),
+        post(Admin, "/api/v1/web-search/test", web_search::test),
         get(User, "/api/v1/workspaces", workspaces::list),
         get(User, "/api/v1/mcp-sign-ins", mcp_sign_ins::list),
         post(User, "/api/v1/mcp-sign-ins/{server}", mcp_sign_ins::begin),

@@ -3,6 +3,7 @@
 
 mod crawl;
 mod providers;
+mod search_settings;
 mod tools;
 
 use std::{path::PathBuf, sync::Arc};
@@ -16,11 +17,13 @@ use web_access::{Fetched, Image, Validators, WebClient, WebProblem, normalised};
 
 use crate::{
     documents::Documents,
-    platform::{clock::Clock, config::WebSettings},
+    platform::{clock::Clock, config::WebSettings, secret::Sealer},
     tools::mcp_servers::McpServers,
 };
 
 pub(crate) use crawl::Crawler;
+use search_settings::SearchChoice;
+pub(crate) use search_settings::{SearchKindName, SearchProviderChange, SearchProviderView};
 pub(crate) use tools::{FETCH, PagePart, SEARCH, fetch_spec, search_spec};
 
 /// Maximum length of a stored title, characters.
@@ -34,6 +37,21 @@ pub(crate) struct Web {
     clock: Clock,
     documents: Arc<Documents>,
     mcp_servers: Arc<McpServers>,
+    sealer: Arc<Sealer>,
+    /// The search providers of the settings; used if the configuration has none.
+    chosen: SearchChoice,
+}
+
+/// What the web service works with.
+pub(crate) struct WebParts {
+    pub(crate) outbound: Outbound,
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
+    /// The path of this executable, which is started again to extract text.
+    pub(crate) program: PathBuf,
+    pub(crate) documents: Arc<Documents>,
+    pub(crate) mcp_servers: Arc<McpServers>,
+    pub(crate) sealer: Arc<Sealer>,
 }
 
 /// A stored copy of a page.
@@ -70,24 +88,30 @@ impl From<Page> for StoredPage {
 }
 
 impl Web {
-    /// `program` is the path of this executable, which is started again to extract text.
-    pub(crate) fn new(
-        settings: WebSettings,
-        outbound: Outbound,
-        store: Store,
-        clock: Clock,
-        program: PathBuf,
-        documents: Arc<Documents>,
-        mcp_servers: Arc<McpServers>,
-    ) -> Self {
-        Self {
+    /// # Errors
+    /// If the database fails.
+    pub(crate) async fn open(settings: WebSettings, parts: WebParts) -> Result<Self, StoreError> {
+        let WebParts {
+            outbound,
+            store,
+            clock,
+            program,
+            documents,
+            mcp_servers,
+            sealer,
+        } = parts;
+        let web = Self {
             client: WebClient::new(settings.client.clone(), outbound, program),
             settings,
             store,
             clock,
             documents,
             mcp_servers,
-        }
+            sealer,
+            chosen: SearchChoice::default(),
+        };
+        web.reload_search_providers().await?;
+        Ok(web)
     }
 
     /// The page at a URL, as `owner`'s copy of it: the stored one if it is fresh or the server says that nothing has

@@ -11,14 +11,7 @@ import { pageMetadata } from "./metadata.ts";
 import type { ChatReader, Sharing } from "./sharing.ts";
 import type { NewSecondFactor, SecondFactor } from "./second-factor.ts";
 import type {
-  ChatFolder,
-  ChatTag,
-  ChatsFound,
   Account,
-  NewKey,
-  NewRunInput,
-  RunInput,
-  Usage,
   AgentDefinition,
   AgentList,
   AllowedCall,
@@ -26,17 +19,16 @@ import type {
   BrowserSession,
   Chat,
   ChatFile,
+  ChatFolder,
   ChatMessage,
   ChatRow,
-  NewChat,
-  CreatedPushSubscription,
-  NewPushSubscription,
-  PushSubscriptions,
+  ChatTag,
+  ChatsFound,
   Connection,
   ConnectionChange,
   ConnectionTried,
-  ProviderKind,
-  ProviderSettings,
+  CreatedPushSubscription,
+  DefinedAgent,
   Fact,
   FileChange,
   FileDiff,
@@ -48,23 +40,34 @@ import type {
   McpServerChange,
   McpServerTest,
   McpSignIn,
-  NewMcpServer,
   Memory,
   MemoryContent,
   MemoryUse,
   Model,
   ModelList,
   ModelParameters,
-  Programs,
   ModelSettings,
+  NewChat,
+  NewKey,
+  NewMcpServer,
+  NewPushSubscription,
+  NewRunInput,
   Part,
+  Programs,
+  ProviderKind,
+  ProviderSettings,
+  PushSubscriptions,
+  RunInput,
   Schedule,
-  SignUpMode,
   ScheduleContent,
+  SearchProviderChange,
+  SignUpMode,
+  Usage,
   User,
-  DefinedAgent,
-  WorkspaceChoice,
+  WebSearch,
+  WebSearchTest,
   Webhook,
+  WorkspaceChoice,
 } from "./types.ts";
 
 const v1 = "/api/v1";
@@ -190,6 +193,11 @@ export const deleteMcpServer = (name: string) => call<undefined>("DELETE", `${v1
 /** Tests a new server, or the one of this name with the change. */
 export const testMcpServer = (name: string | null, change: McpServerChange) =>
   call<McpServerTest>("POST", `${v1}/mcp-servers/${name === null ? "" : `${id(name)}/`}test`, change);
+export const getWebSearch = () => call<WebSearch>("GET", `${v1}/web-search`);
+export const putWebSearch = (providers: SearchProviderChange[]) =>
+  call<WebSearch>("PUT", `${v1}/web-search`, { providers });
+export const testWebSearch = (provider: SearchProviderChange) =>
+  call<WebSearchTest>("POST", `${v1}/web-search/test`, provider);
 export const listMcpSignIns = () => call<{ servers: McpSignIn[] }>("GET", `${v1}/mcp-sign-ins`);
 export const beginMcpSignIn = (name: string) =>
   call<{ url: string }>("POST", `${v1}/mcp-sign-ins/${id(name)}`, {});

@@ -93,6 +93,8 @@ export interface Messages {
   bad_price: [];
   bad_prompt: ["limit"];
   bad_push_keys: [];
+  bad_search_tool: [];
+  bad_search_url: [];
   bad_signing_key: [];
   bad_title: ["limit"];
   bad_token: ["limit"];
@@ -509,6 +511,10 @@ export interface Messages {
   scopes_of_model_key: [];
   scripts_slow: [];
   scripts_too_large: [];
+  search_configured: [];
+  search_key_missing: [];
+  search_twice: [];
+  search_url_missing: [];
   searching_in_turn: ["turn"];
   searching_queries: ["count"];
   second_step_by_browser: [];

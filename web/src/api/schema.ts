@@ -3142,6 +3142,30 @@ export type ScheduledRun = {
   run: string;
 };
 
+/** The kind of a search provider: a service (`searxng`, `brave`, `tavily`), a tool of an MCP server (`mcp`), or the pages that this server has crawled (`own`). */
+export type SearchKind = "searxng" | "brave" | "tavily" | "mcp" | "own";
+
+/** A search provider, without its key. */
+export type SearchProvider = {
+  kind: SearchKind;
+  url: string | null;
+  has_key: boolean;
+  tool: string | null;
+  /** Why it is not used. */
+  problem: LocalizedText | null;
+};
+
+/** A search provider to set. */
+export type SearchProviderChange = {
+  kind: SearchKind;
+  /** The address of the service; optional for `brave` and `tavily`. */
+  url?: string | null;
+  /** The API key. It is encrypted and not shown again; absent, the stored key for the same address stays. */
+  api_key?: string | null;
+  /** With `mcp`: the name of the tool, such as `finder__search`. */
+  tool?: string | null;
+};
+
 /** Whether a code is required in addition to the password. */
 export type SecondFactor = {
   is_on: boolean;
@@ -3406,6 +3430,30 @@ export type User = {
 
 /** A role. */
 export type UserRole = "admin" | "user";
+
+/** The search providers, in the order in which they are tried. */
+export type WebSearch = {
+  /** Whether they come from the configuration and cannot be changed here. */
+  is_configured: boolean;
+  providers: SearchProvider[];
+};
+
+/** The search providers to use. */
+export type WebSearchChange = {
+  /** In the order in which they are tried, each kind at most once. Empty turns web search off. */
+  providers: SearchProviderChange[];
+};
+
+/** A search result. */
+export type WebSearchHit = {
+  title: string;
+  url: string;
+};
+
+/** The first results of a test. */
+export type WebSearchTest = {
+  hits: WebSearchHit[];
+};
 
 /** An address that is notified when a background run has ended. */
 export type Webhook = {

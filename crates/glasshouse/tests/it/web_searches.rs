@@ -354,3 +354,111 @@ async fn the_first_search_that_finds_something_wins() {
         "{heard}"
     );
 }
+
+const PROVIDERS: &str = "/api/v1/web-search";
+
+/// Administrators choose the providers while the server runs; keys stay secret and go nowhere else.
+#[tokio::test]
+async fn providers_are_chosen_in_the_settings() {
+    let services = Services::default();
+    for name in ["search", "brave", "tavily"] {
+        services.answers(name, 200, shaped(name));
+    }
+    let routes = Router::new()
+        .route("/{name}", any(service))
+        .with_state(services.clone());
+    let (address, _running) = serve_other(routes).await;
+    let at = |name: &str| format!("http://{address}/{name}");
+    let desk = Desk::open(&[("GLASSHOUSE_WEB_SEARCH", "")]).await;
+    let (server, ada) = (&desk.server, &desk.ada);
+    let list = server.get(PROVIDERS, ada).await.json();
+    assert_eq!(list, json!({"is_configured": false, "providers": []}));
+    let can_search = async || server.get("/api/v1/me", ada).await.json()["web_search"] == true;
+    assert!(!can_search().await);
+
+    let brave = json!({"kind": "brave", "url": at("brave"), "api_key": "a-secret-key"});
+    let tested = server.post(&format!("{PROVIDERS}/test"), ada, &brave).await;
+    tested.expect(200);
+    assert_eq!(tested.json()["hits"][0]["title"], "Of brave");
+    let searxng = json!({"kind": "searxng", "url": at("search")});
+    let both = json!({"providers": [searxng, brave]});
+    let set = server.put(PROVIDERS, ada, &both).await;
+    set.expect(200);
+    assert!(!set.text.contains("a-secret-key"), "{}", set.text);
+    assert_eq!(set.json()["providers"][1]["has_key"], true);
+    assert!(can_search().await);
+    let asked = json!({"query": "korvel"});
+    let (heard, _) = desk.call_as(ada, SEARCH, asked.clone()).await;
+    assert!(heard.contains("1. Of search"), "{heard}");
+
+    // In another order, with the key that is known.
+    let keyless = json!({"kind": "brave", "url": at("brave")});
+    let other_order = json!({"providers": [keyless, {"kind": "own"}]});
+    server.put(PROVIDERS, ada, &other_order).await.expect(200);
+    let (heard, _) = desk.call_as(ada, SEARCH, asked.clone()).await;
+    assert!(heard.contains("1. Of brave"), "{heard}");
+    // It is not sent to another place.
+    let elsewhere = json!({"kind": "brave", "url": "http://localhost:9/brave"});
+    let refused = server
+        .put(PROVIDERS, ada, &json!({"providers": [elsewhere]}))
+        .await;
+    refused.expect(400);
+    assert_eq!(refused.json()["error"]["field"], "api_key");
+
+    let audit = server.get("/api/v1/audit", ada).await;
+    assert!(audit.text.contains("web_search.change"));
+    assert!(!audit.text.contains("a-secret-key"));
+    server
+        .put(PROVIDERS, ada, &json!({"providers": []}))
+        .await
+        .expect(200);
+    assert!(!can_search().await);
+}
+
+#[tokio::test]
+async fn providers_that_cannot_be_used_are_refused_at_their_field() {
+    let desk = Desk::open(&[("GLASSHOUSE_WEB_SEARCH", "")]).await;
+    let (server, ada) = (&desk.server, &desk.ada);
+    for (provider, field) in [
+        (json!({"kind": "searxng"}), "url"),
+        (
+            json!({"kind": "searxng", "url": "search.example.org"}),
+            "url",
+        ),
+        (json!({"kind": "searxng", "url": "x".repeat(5000)}), "url"),
+        (json!({"kind": "tavily"}), "api_key"),
+        (json!({"kind": "mcp"}), "tool"),
+        (json!({"kind": "mcp", "tool": "finder"}), "tool"),
+        (json!({"kind": "mcp", "tool": "finder__search"}), "tool"),
+    ] {
+        let body = json!({ "providers": [provider] });
+        let refused = server.put(PROVIDERS, ada, &body).await;
+        refused.expect(400);
+        assert_eq!(refused.json()["error"]["field"], field, "{body}");
+        let path = format!("{PROVIDERS}/test");
+        server.post(&path, ada, &provider).await.expect(400);
+    }
+    let twice = json!({"providers": [{"kind": "own"}, {"kind": "own"}]});
+    server.put(PROVIDERS, ada, &twice).await.expect(400);
+    let unknown = json!({"providers": [{"kind": "google"}]});
+    server.put(PROVIDERS, ada, &unknown).await.expect(400);
+    let away = json!({"kind": "searxng", "url": "http://127.0.0.1:9"});
+    let path = format!("{PROVIDERS}/test");
+    server.post(&path, ada, &away).await.expect(422);
+}
+
+#[tokio::test]
+async fn providers_of_the_configuration_are_only_shown() {
+    let desk = Desk::open(&[
+        ("GLASSHOUSE_WEB_SEARCH", "brave"),
+        ("GLASSHOUSE_WEB_SEARCH_KEY", "a-secret-key"),
+    ])
+    .await;
+    let (server, ada) = (&desk.server, &desk.ada);
+    let list = server.get(PROVIDERS, ada).await;
+    assert!(!list.text.contains("a-secret-key"), "{}", list.text);
+    assert_eq!(list.json()["is_configured"], true);
+    assert_eq!(list.json()["providers"][0]["has_key"], true);
+    let change = json!({"providers": []});
+    server.put(PROVIDERS, ada, &change).await.expect(409);
+}

@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use store::{SettingChanges, SettingTopic, Store};
+use store::{SettingChanges, SettingTopic, Store, StoreError};
 
 use crate::{
     gateway::{agents::DefinedAgents, models::Models},
     platform::jobs::{Failure, Steps},
     tools::mcp_servers::McpServers,
+    web::Web,
 };
 
 /// Reloads what a server holds in memory once its counter in the database has moved.
@@ -16,6 +17,7 @@ pub(crate) struct SettingReload {
     pub(super) defined_agents: Arc<DefinedAgents>,
     pub(super) models: Arc<Models>,
     pub(super) mcp_servers: Arc<McpServers>,
+    pub(super) web: Arc<Web>,
     /// The counters of what is loaded.
     pub(super) loaded: Mutex<SettingChanges>,
 }
@@ -31,8 +33,8 @@ impl SettingReload {
             }
             let reloaded = match topic {
                 SettingTopic::Agents => self.defined_agents.look_again().await,
-                // The values hold settings of models, and what a model is called.
-                SettingTopic::Connections | SettingTopic::Values => self.models.rebuild().await,
+                SettingTopic::Connections => self.models.rebuild().await,
+                SettingTopic::Values => self.reload_values().await,
                 SettingTopic::McpServers => self.mcp_servers.reload().await,
             };
             if reloaded.is_ok() {
@@ -41,6 +43,12 @@ impl SettingReload {
             steps.note("settings", reloaded);
         }
         steps.finish()
+    }
+
+    /// The settings of models and their aliases, and the providers of web search.
+    async fn reload_values(&self) -> Result<(), StoreError> {
+        self.models.rebuild().await?;
+        self.web.reload_search_providers().await
     }
 
     fn loaded(&self) -> std::sync::MutexGuard<'_, SettingChanges> {

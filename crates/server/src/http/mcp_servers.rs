@@ -15,7 +15,7 @@ use crate::{
         openapi::Operations,
     },
     identity::audit::Noted,
-    platform::config::{Approval, McpServer, McpTransport, SignIn, SignInKind},
+    platform::config::{Approval, McpTransport, SignIn, SignInKind},
     tools::mcp_servers::{
         ListedMcpServer, McpServerChange, McpServers, McpSource, TestedMcpServer,
     },
@@ -96,14 +96,14 @@ impl From<ListedMcpServer> for McpServerView {
             now,
             problem,
         } = listed;
-        let is_personal = sign_in_of(&server).kind() != SignInKind::Shared;
+        let is_personal = server.is_personal();
         let state = match &now {
             Some(now) => state_word(now.state),
             None if is_personal && enabled && problem.is_none() => "personal",
             None => "off",
         };
         let (problems, tools) = now.map_or_else(Default::default, |now| (now.problems, now.tools));
-        let sign_in = sign_in_of(&server);
+        let sign_in = server.sign_in();
         let token_header = match sign_in {
             SignIn::UserToken { header } => header.as_ref().map(ToString::to_string),
             SignIn::Shared | SignIn::OAuth(_) => None,
@@ -138,13 +138,6 @@ impl From<ListedMcpServer> for McpServerView {
             timeout_seconds: server.call_timeout.as_secs(),
             name: server.name,
         }
-    }
-}
-
-fn sign_in_of(server: &McpServer) -> &SignIn {
-    match &server.way {
-        McpTransport::Command { .. } => &SignIn::Shared,
-        McpTransport::Url { sign_in, .. } => sign_in,
     }
 }
 

@@ -31,8 +31,8 @@ use super::{
     images, imports, inbox, inputs, jobs, keys, knowledge, limits, mcp_servers, mcp_sign_ins,
     memories, messages, moa, model_aliases, models, oidc, pages, passkey_login, passkeys,
     password_resets, permissions, pipelines, programs, push, runs, schedules, second_factor,
-    second_step, session, sessions, sharing, sign_up, task_config, tasks, usage, users, webhooks,
-    workspaces,
+    second_step, session, sessions, sharing, sign_up, task_config, tasks, usage, users, web_search,
+    webhooks, workspaces,
 };
 use crate::{error::ApiError, identity::auth::SESSION_COOKIE};
 
@@ -167,6 +167,7 @@ const AREAS: [Area; 19] = [
             programs::operations,
             hooks::operations,
             mcp_servers::operations,
+            web_search::operations,
             mcp_sign_ins::operations,
         ],
     },

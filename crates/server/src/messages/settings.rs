@@ -99,6 +99,24 @@ pub enum Settings {
     #[error("At most {limit} bytes each, and {count} headers.")]
     McpTextTooLong { limit: u64, count: u64 },
 
+    // Web search.
+    #[error(
+        "The search providers are set in the configuration file or the environment. Change them there."
+    )]
+    SearchConfigured,
+    #[error("Name each search provider once.")]
+    SearchTwice,
+    #[error("Enter the address of your SearXNG.")]
+    SearchUrlMissing,
+    #[error("Enter an address such as https://search.example.org.")]
+    BadSearchUrl,
+    #[error("This service needs an API key.")]
+    SearchKeyMissing,
+    #[error(
+        "Choose a tool of an MCP server that everyone uses alike, by its full name such as finder__search."
+    )]
+    BadSearchTool,
+
     // Connections.
     #[error("Connection not found. It may have been deleted.")]
     NoSuchConnection,

@@ -59,6 +59,7 @@ pub use public_url::PublicUrl;
 pub use research::ResearchSettings;
 pub use tracing::Tracing;
 pub use trusted_header::TrustedHeader;
+pub(crate) use web::{Missing, search_service, usual_url};
 pub use web::{Search, WebSettings};
 pub use workspaces::WorkspaceSettings;
 

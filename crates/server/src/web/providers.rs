@@ -46,16 +46,8 @@ impl SearchProvider for McpTool<'_> {
 impl Web {
     /// Whether a provider is available for this account.
     pub(crate) fn searches(&self, principal: &Principal) -> bool {
-        self.searching_for(principal).next().is_some()
-    }
-
-    /// The providers for this account. Collections belong to accounts, not to the users of a front end.
-    fn searching_for(&self, principal: &Principal) -> impl Iterator<Item = &Search> {
-        let is_person = principal.is_front_end_person();
-        self.settings
-            .searches
-            .iter()
-            .filter(move |search| !(is_person && matches!(search, Search::Own)))
+        let providers = self.search_providers();
+        providers.iter().any(|search| is_for(search, principal))
     }
 
     /// Whether reading pages is enabled.
@@ -73,14 +65,20 @@ impl Web {
         query: &str,
         limit: usize,
     ) -> Result<Searched, WebProblem> {
-        let providers: Vec<Provider<'_>> = self
-            .searching_for(principal)
+        let providers = self.search_providers();
+        let providers: Vec<Provider<'_>> = providers
+            .iter()
+            .filter(|search| is_for(search, principal))
             .map(|search| self.provider(search, principal))
             .collect();
         self.client.search(&providers, query, limit).await
     }
 
-    fn provider<'a>(&'a self, search: &'a Search, principal: &'a Principal) -> Provider<'a> {
+    pub(super) fn provider<'a>(
+        &'a self,
+        search: &'a Search,
+        principal: &'a Principal,
+    ) -> Provider<'a> {
         match search {
             Search::Service(settings) => Provider::Service(settings),
             Search::Own => Provider::Custom(Box::new(OwnPages {
@@ -94,4 +92,9 @@ impl Web {
             })),
         }
     }
+}
+
+/// Collections belong to accounts, not to the people of a front end.
+fn is_for(search: &Search, principal: &Principal) -> bool {
+    !(principal.is_front_end_person() && matches!(search, Search::Own))
 }

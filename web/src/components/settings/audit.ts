@@ -19,6 +19,7 @@ export const areas = [
   "embedding",
   "connection",
   "mcp_server",
+  "web_search",
   "agent",
   "chat",
   "collection",

@@ -2,11 +2,13 @@
 import { connections } from "./connections.ts";
 import { hooks } from "./hooks.ts";
 import { mcp } from "./mcp.ts";
+import { webSearch } from "./web-search.ts";
 
 export const settings = {
   ...connections,
   ...hooks,
   ...mcp,
+  ...webSearch,
   "account.name": "Name",
   "account.email": "Email",
   "account.password": "Password",

@@ -4,11 +4,13 @@ import type { settings as en } from "../en/settings.ts";
 import { connections } from "./connections.ts";
 import { hooks } from "./hooks.ts";
 import { mcp } from "./mcp.ts";
+import { webSearch } from "./web-search.ts";
 
 export const settings: Record<keyof typeof en, Entry> = {
   ...connections,
   ...hooks,
   ...mcp,
+  ...webSearch,
   "account.name": "Имя",
   "account.email": "Эл. почта",
   "account.password": "Пароль",

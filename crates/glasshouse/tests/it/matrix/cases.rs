@@ -245,6 +245,9 @@ pub(super) const CASES: &[Case] = &[
     case("DELETE", "/api/v1/agents/{agent}", Admin(404), 403).at("/api/v1/agents/nobody"),
     case("GET", "/api/v1/programs", Own(200), 200),
     case("GET", "/api/v1/hooks", Admin(200), 403),
+    case("GET", "/api/v1/web-search", Admin(200), 403),
+    case("PUT", "/api/v1/web-search", Admin(400), 403).sends(r#"{"providers":[{"kind":"brave"}]}"#),
+    case("POST", "/api/v1/web-search/test", Admin(400), 403).sends(r#"{"kind":"brave"}"#),
     case("GET", "/api/v1/mcp-servers", Admin(200), 403),
     case("POST", "/api/v1/mcp-servers", Admin(422), 403)
         .sends(r#"{"name":"x","url":"http://127.0.0.1:9/mcp"}"#),

@@ -43,9 +43,18 @@ pub struct McpServer {
 }
 
 impl McpServer {
+    /// Whose credentials its requests carry.
+    #[must_use]
+    pub fn sign_in(&self) -> &SignIn {
+        match &self.way {
+            McpTransport::Command { .. } => &SignIn::Shared,
+            McpTransport::Url { sign_in, .. } => sign_in,
+        }
+    }
+
     /// Whether each person signs in to it.
-    pub(super) fn is_personal(&self) -> bool {
-        matches!(&self.way, McpTransport::Url { sign_in, .. } if *sign_in != SignIn::Shared)
+    pub(crate) fn is_personal(&self) -> bool {
+        *self.sign_in() != SignIn::Shared
     }
 }
 

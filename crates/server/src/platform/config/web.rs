@@ -228,18 +228,10 @@ fn search(
     let is_first = services.first() == Some(&kind);
     let has_url =
         kind == SearchKind::Searxng || (is_first && !services.contains(&SearchKind::Searxng));
-    let (own_url, own_key, usual) = match kind {
-        SearchKind::Searxng => ("", "", ""),
-        SearchKind::Brave => (
-            &*raw.brave_url,
-            &*raw.brave_key,
-            "https://api.search.brave.com/res/v1/web/search",
-        ),
-        SearchKind::Tavily => (
-            &*raw.tavily_url,
-            &*raw.tavily_key,
-            "https://api.tavily.com/search",
-        ),
+    let (own_url, own_key) = match kind {
+        SearchKind::Searxng => ("", ""),
+        SearchKind::Brave => (&*raw.brave_url, &*raw.brave_key),
+        SearchKind::Tavily => (&*raw.tavily_url, &*raw.tavily_key),
     };
     let common_url = if has_url { &*raw.search_url } else { "" };
     let common_key = if is_first { &*raw.search_key } else { "" };
@@ -249,14 +241,16 @@ fn search(
             .unwrap_or_default()
             .to_owned()
     };
-    let url = first([own_url, common_url, usual]);
+    let url = first([own_url, common_url, usual_url(kind)]);
     let key = first([own_key, common_key, ""]);
     let key_setting = if is_first {
         "search_key".to_owned()
     } else {
         format!("{name}_key")
     };
-    service(kind, &url, &key).map_err(|missing| match missing {
+    let secret = (!key.is_empty()).then(|| Secret::new(key));
+    let service = search_service(kind, &url, secret);
+    service.map(Search::Service).map_err(|missing| match missing {
         Missing::Url => anyhow::anyhow!("web.search_url is missing: the address of your SearXNG"),
         Missing::Address => anyhow::anyhow!(
             "web.search_url is “{url}”, but must be an address such as https://search.example.org"
@@ -282,14 +276,32 @@ fn search_tool(tool: &str, servers: &[(&str, bool)]) -> anyhow::Result<String> {
 }
 
 /// What a service's settings lack.
-enum Missing {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// The URL.
     Url,
-    /// The URL is invalid.
+    /// A valid URL.
     Address,
+    /// The API key.
     Key,
 }
 
-fn service(kind: SearchKind, url: &str, key: &str) -> Result<Search, Missing> {
+/// The URL of a hosted service; empty for SearXNG, which may be anywhere.
+pub(crate) fn usual_url(kind: SearchKind) -> &'static str {
+    match kind {
+        SearchKind::Searxng => "",
+        SearchKind::Brave => "https://api.search.brave.com/res/v1/web/search",
+        SearchKind::Tavily => "https://api.tavily.com/search",
+    }
+}
+
+/// # Errors
+/// What the settings lack.
+pub(crate) fn search_service(
+    kind: SearchKind,
+    url: &str,
+    key: Option<Secret>,
+) -> Result<SearchSettings, Missing> {
     if url.is_empty() {
         return Err(Missing::Url);
     }
@@ -298,16 +310,15 @@ fn service(kind: SearchKind, url: &str, key: &str) -> Result<Search, Missing> {
         let path = format!("{}/search", url.path().trim_end_matches('/'));
         url.set_path(&path);
     }
-    let key = (!key.is_empty()).then(|| Secret::new(key));
     if key.is_none() && kind != SearchKind::Searxng {
         return Err(Missing::Key);
     }
-    Ok(Search::Service(SearchSettings {
+    Ok(SearchSettings {
         kind,
         url,
         host,
         key,
-    }))
+    })
 }
 
 #[cfg(test)]

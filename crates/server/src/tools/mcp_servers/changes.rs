@@ -221,15 +221,13 @@ impl McpServers {
     }
 
     async fn test(&self, server: &McpServer) -> Result<TestedMcpServer, ApiError> {
-        let signs_in =
-            matches!(&server.way, McpTransport::Url { sign_in, .. } if *sign_in != SignIn::Shared);
         let (known, _open) = self.connect(server).map_err(ApiError::internal)?;
         let status = known.server.first_attempt(TEST_TIMEOUT).await;
         match status.state {
             State::Connected => Ok(TestedMcpServer {
                 now: Some(known.now()),
             }),
-            _ if signs_in && status.problems.iter().any(wants_sign_in) => {
+            _ if server.is_personal() && status.problems.iter().any(wants_sign_in) => {
                 Ok(TestedMcpServer { now: None })
             }
             State::Connecting | State::Down => Err(does_not_work(status)),
