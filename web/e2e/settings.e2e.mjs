@@ -1,8 +1,11 @@
-/** Every section of the settings with the real program: no axe violations, and nothing wider than the screen. */
+/**
+ * The settings with the real program: every page without axe violations and without anything wider than the screen,
+ * the search, the addresses, and the menu on a phone.
+ */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
-import { hasValue, launch, openPage } from "./browser.mjs";
+import { hasValue, launch, openPage, until } from "./browser.mjs";
 import { setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
@@ -15,10 +18,19 @@ test.beforeAll(async () => {
   const page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
   await page.goto("/settings");
-  const links = page.locator('nav a[href^="/settings/"]');
+  const links = menu(page).getByRole("link");
   await links.first().waitFor();
-  sections = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href")));
-  assert.ok(sections.length >= 12, `only ${sections}`);
+  const hrefs = (links) => links.evaluateAll((all) => all.map((link) => link.getAttribute("href")));
+  const entries = await hrefs(links);
+  assert.equal(entries.length, 13, `${entries}`);
+  sections = [];
+  for (const entry of entries) {
+    await page.goto(entry);
+    await menu(page).locator(`[aria-current][href="${entry}"]`).waitFor();
+    const tabs = await hrefs(page.locator("main .tabs a"));
+    sections.push(...(tabs.length > 0 ? tabs : [entry]));
+  }
+  assert.equal(sections.length, 19, `${sections}`);
   cookies = await page.context().cookies();
   await page.context().close();
 });
@@ -26,6 +38,29 @@ test.afterAll(async () => {
   await browser?.close();
   await glasshouse?.stop();
 });
+
+const menu = (page) => page.getByRole("navigation", { name: "Settings" });
+const heading = (page, name) => page.getByRole("heading", { name, exact: true });
+const search = (page) => page.getByRole("combobox", { name: "Search settings" });
+const option = (page, name) => page.getByRole("option", { name });
+const isFocused = (locator) =>
+  until("it has the focus", () => locator.evaluate((element) => element === document.activeElement));
+
+/** Whether the element is in the visible part of the page. */
+const isInView = (locator) =>
+  until("it is in view", () =>
+    locator.evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    }),
+  );
+
+async function openSettings(path, options = {}) {
+  const page = await openPage(browser, { url: glasshouse.url, ...options });
+  await page.context().addCookies(cookies);
+  await page.goto(path);
+  return page;
+}
 
 /** Whether nothing has arrived from the server for a while; streams, which never end, do not count. */
 function isQuiet() {
@@ -46,7 +81,7 @@ for (const [name, options] of Object.entries({
     await page.context().addCookies(cookies);
     for (const section of sections) {
       await page.goto(section);
-      await page.locator(".column > :nth-child(2)").waitFor();
+      await page.locator(".column > :nth-child(2):not(.tabs), .column > :nth-child(3)").first().waitFor();
       await page.waitForFunction(isQuiet);
       await check(page, section);
       const excess = await page.evaluate(() => {
@@ -64,18 +99,124 @@ for (const [name, options] of Object.entries({
   });
 }
 
-test("on a small screen the sections are in one menu", async () => {
-  const page = await openPage(browser, { url: glasshouse.url, viewport: { width: 390, height: 844 } });
-  await page.context().addCookies(cookies);
-  await page.goto("/settings/people");
-  const menu = page.getByRole("combobox", { name: "Settings" });
-  await hasValue(menu, "people");
-  await menu.selectOption({ label: "API keys" });
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+test("on a phone the menu is a page of its own, and each page leads back to it", async () => {
+  const page = await openSettings("/settings", phone);
+  await heading(page, "Settings").waitFor();
+  await check(page, "the menu on a phone");
+  await menu(page).getByRole("link", { name: "API keys" }).tap();
   await page.waitForURL("**/settings/keys");
-  await page.getByRole("heading", { name: "API keys" }).waitFor();
+  await heading(page, "API keys").waitFor();
+  assert.equal(await menu(page).count(), 0);
+  await page.getByRole("link", { name: "Settings", exact: true }).tap();
+  await heading(page, "Settings").waitFor();
+  await menu(page).getByRole("link", { name: "People and groups" }).tap();
+  await page.getByRole("link", { name: "Groups", exact: true }).tap();
+  await page.waitForURL("**/settings/groups");
   await page.goBack();
-  await page.getByRole("heading", { name: "People" }).waitFor();
-  await hasValue(menu, "people");
+  await page.goBack();
+  await heading(page, "Settings").waitFor();
+  const box = await menu(page).getByRole("link", { name: "General" }).boundingBox();
+  assert.ok(box.height >= 44, `${box.height} px`);
+
+  await search(page).fill("recovery");
+  await check(page, "the search on a phone");
+  await option(page, "Two-step sign-in").tap();
+  await heading(page, "Account and security").waitFor();
+  await isInView(page.locator("h2[data-found]"));
+  assert.deepEqual(page.complaints, []);
+  await page.context().close();
+});
+
+test("the search finds a setting by its label, opens it with the keyboard and marks it", async () => {
+  const page = await openSettings("/settings");
+  await search(page).fill("weig");
+  await option(page, /^Weight/).waitFor();
+  await search(page).fill("new pass");
+  const found = option(page, /^New password/);
+  await found.waitFor();
+  assert.match(await found.innerText(), /Account and security › Password/);
+  await check(page, "the search");
+  await search(page).press("ArrowUp");
+  assert.equal(
+    await option(page, /^Search the configuration for/).getAttribute("aria-selected"),
+    "true",
+    "around the end",
+  );
+  await search(page).press("ArrowDown");
+  await search(page).press("Enter");
+  await page.waitForURL("**/settings/account#password.new");
+  const field = page.getByLabel("New password");
+  await isFocused(field);
+  await isInView(field);
+  await page.locator("[data-found]", { hasText: "New password" }).waitFor();
+  await page.locator("[data-found]").waitFor({ state: "detached" });
+  assert.equal(await search(page).inputValue(), "");
+  await menu(page).getByRole("link", { name: "General" }).waitFor();
+
+  // Within a page nothing is lost, and nothing is asked.
+  await field.fill("half a password");
+  await search(page).fill("log out every");
+  await search(page).press("Enter");
+  await isFocused(page.getByRole("button", { name: "Log out everywhere" }));
+  await isInView(page.getByRole("button", { name: "Log out everywhere" }));
+  assert.equal(await field.inputValue(), "half a password");
+  await search(page).fill("theme");
+  await search(page).press("Enter");
+  await page
+    .getByRole("dialog", { name: "Leave this page?" })
+    .getByRole("button", { name: "Discard" })
+    .click();
+  await isFocused(heading(page, "Theme"));
+
+  await search(page).fill("nothing like this");
+  assert.equal(await page.getByRole("option").count(), 1);
+  await search(page).press("Enter");
+  await page.waitForURL("**/settings/configuration?q=*");
+  await page.getByText("No matching settings").waitFor();
+  await search(page).fill("session_hours");
+  await search(page).press("Enter");
+  await page.getByText("session_hours = 720").waitFor();
+  await search(page).fill("x");
+  await search(page).press("Escape");
+  assert.equal(await search(page).inputValue(), "");
+  assert.deepEqual(page.complaints, []);
+  await page.context().close();
+});
+
+test("the search is in the page's language", async () => {
+  const page = await openSettings("/settings", { preferences: { language: "ru" } });
+  const field = page.getByRole("combobox", { name: "Поиск по настройкам" });
+  await field.fill("сеанс");
+  await field.press("Enter");
+  await page.waitForURL("**/settings/account#settings.sessions");
+  await isInView(heading(page, "Сеансы"));
+  await page.context().close();
+});
+
+test("earlier addresses lead to the same parts", async () => {
+  const page = await openSettings("/settings/sessions");
+  await heading(page, "Account and security").waitFor();
+  await isInView(heading(page, "Sessions"));
+  for (const [address, name, part] of [
+    ["appearance", "General", "Theme"],
+    ["passkeys", "Account and security", "Passkeys"],
+    ["consent", "Tool permissions and sign-ins", "Always allowed"],
+    ["webhooks", "Schedules and webhooks", "Webhooks"],
+    ["documents", "Knowledge", "Semantic search"],
+    ["hooks", "Agents, skills and tools", "Hooks"],
+    ["limits", "People and groups", "Every account"],
+    ["jobs", "Background tasks"],
+    ["audit", "System"],
+  ]) {
+    await page.goto(`/settings/${address}`);
+    await heading(page, name).waitFor();
+    if (part) await isInView(heading(page, part));
+    assert.equal(new URL(page.url()).pathname, `/settings/${address}`);
+  }
+  await page.getByRole("link", { name: "Audit log" }).and(page.locator("[aria-current=page]")).waitFor();
+  assert.deepEqual(page.complaints, []);
   await page.context().close();
 });
 
@@ -84,14 +225,15 @@ test("one's own name is changed", async () => {
   await page.context().addCookies(cookies);
   await page.goto("/settings/profile");
   const save = page.getByRole("button", { name: "Save" });
-  await page.getByLabel("Name").waitFor();
+  const name = page.getByRole("region", { name: "Profile" }).getByLabel("Name");
+  await name.waitFor();
   assert.ok(await save.isDisabled());
-  await page.getByLabel("Name").fill("Countess Ada");
+  await name.fill("Countess Ada");
   await save.click();
   await page.getByText("Name changed.").waitFor();
   await page.reload();
-  await page.getByLabel("Name").waitFor();
-  await hasValue(page.getByLabel("Name"), "Countess Ada");
+  await name.waitFor();
+  await hasValue(name, "Countess Ada");
   await page.context().close();
 });
 
@@ -118,11 +260,11 @@ test("settings of the server are found by what they do", async () => {
   await page.goto("/settings/configuration");
   const steps = page.getByText("limits.steps = 50");
   await steps.waitFor();
-  const search = page.getByRole("main").getByRole("searchbox", { name: "Search" });
-  await search.fill("browser stays signed in");
+  const field = page.getByRole("main").getByRole("searchbox", { name: "Search" });
+  await field.fill("browser stays signed in");
   await page.getByText("session_hours = 720").waitFor();
   assert.equal(await steps.count(), 0);
-  await search.fill("");
+  await field.fill("");
   // The test's command line sets its address and its folder.
   await page.getByLabel("Only changed settings").check();
   await page.getByText("From a command-line flag").first().waitFor();

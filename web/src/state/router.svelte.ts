@@ -4,7 +4,7 @@ import { unsaved } from "./unsaved.svelte.ts";
 
 export type Route =
   | ChatRoute
-  | { page: "settings"; section: string }
+  | SettingsRoute
   | { page: "login"; next: string; problem: string | null; step: "password" | "code" }
   | { page: "setup"; token: string | null; problem: string | null }
   | { page: "reset"; token: string }
@@ -15,6 +15,15 @@ export type Route =
   | StoredPageRoute
   | { page: "welcome" }
   | { page: "missing" };
+
+export interface SettingsRoute {
+  page: "settings";
+  /** Empty for the menu, where it is a page of its own. */
+  section: string;
+  /** A heading or label of the page to scroll to. */
+  part: string;
+  query: string;
+}
 
 export interface ChatRoute {
   page: "chat";
@@ -87,7 +96,12 @@ export function routeOf(address: URL): Route {
           }
         : newChat;
     case "settings":
-      return { page: "settings", section: second || "appearance" };
+      return {
+        page: "settings",
+        section: second,
+        part: address.hash.slice(1),
+        query: address.searchParams.get("q") ?? "",
+      };
     case "inbox":
       return second ? { page: "missing" } : { page: "inbox" };
     case "knowledge":
@@ -196,6 +210,6 @@ export function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  const { pathname, search } = event.currentTarget as HTMLAnchorElement;
-  router.leaveTo(pathname + search);
+  const { pathname, search, hash } = event.currentTarget as HTMLAnchorElement;
+  router.leaveTo(pathname + search + hash);
 }

@@ -105,7 +105,19 @@ describe("routes", () => {
       call: "a.c1",
       words: "max retries",
     });
-    expect(route("/settings/keys")).toEqual({ page: "settings", section: "keys" });
+    const settings = { page: "settings", section: "", part: "", query: "" };
+    expect(route("/settings")).toEqual(settings);
+    expect(route("/settings/keys")).toEqual({ ...settings, section: "keys" });
+    expect(route("/settings/account#settings.password")).toEqual({
+      ...settings,
+      section: "account",
+      part: "settings.password",
+    });
+    expect(route("/settings/configuration?q=limits")).toEqual({
+      ...settings,
+      section: "configuration",
+      query: "limits",
+    });
     expect(route("/setup?token=abc")).toEqual({ page: "setup", token: "abc", problem: null });
     expect(route("/login?problem=denied&next=/c/1")).toEqual({
       page: "login",

@@ -1,4 +1,4 @@
-/** Sections of the settings in menu order: personal ones, and those of the server. */
+/** Entries of the settings menu, the pages of each, and the addresses of their parts. */
 import Activity from "@lucide/svelte/icons/activity";
 import Bot from "@lucide/svelte/icons/bot";
 import Boxes from "@lucide/svelte/icons/boxes";
@@ -6,84 +6,193 @@ import Brain from "@lucide/svelte/icons/brain";
 import CalendarClock from "@lucide/svelte/icons/calendar-clock";
 import ChartColumn from "@lucide/svelte/icons/chart-column";
 import CircleUser from "@lucide/svelte/icons/circle-user";
-import FileSearch from "@lucide/svelte/icons/file-search";
-import Fingerprint from "@lucide/svelte/icons/fingerprint-pattern";
-import FolderInput from "@lucide/svelte/icons/folder-input";
-import Gauge from "@lucide/svelte/icons/gauge";
 import KeyRound from "@lucide/svelte/icons/key-round";
-import LockKeyhole from "@lucide/svelte/icons/lock-keyhole";
-import MonitorSmartphone from "@lucide/svelte/icons/monitor-smartphone";
-import Palette from "@lucide/svelte/icons/palette";
-import ScrollText from "@lucide/svelte/icons/scroll-text";
+import LibraryBig from "@lucide/svelte/icons/library-big";
+import ServerCog from "@lucide/svelte/icons/server-cog";
 import ShieldCheck from "@lucide/svelte/icons/shield-check";
 import SlidersHorizontal from "@lucide/svelte/icons/sliders-horizontal";
-import Smartphone from "@lucide/svelte/icons/smartphone";
 import Users from "@lucide/svelte/icons/users";
-import UsersRound from "@lucide/svelte/icons/users-round";
-import Workflow from "@lucide/svelte/icons/workflow";
-import Wrench from "@lucide/svelte/icons/wrench";
+import type { Component } from "svelte";
 import type { Right } from "../../api/me.ts";
+import type { Key } from "../../i18n/index.svelte.ts";
 import { session } from "../../state/session.svelte.ts";
+
+/** A page with its own address, `/settings/` and its name; several pages of one entry are tabs. */
+export interface SettingsPage {
+  name: string;
+  title: Key;
+  load: () => Promise<{ default: Component }>;
+}
+
+export interface Entry {
+  title: Key;
+  icon: typeof Brain;
+  isFor: () => boolean;
+  pages: readonly [SettingsPage, ...SettingsPage[]];
+}
 
 const isAdmin = () => session.isAdmin;
 const hasPassword = () => session.me?.auth === "password";
 const anybody = () => true;
 const whoMay = (right: Right) => () => session.may(right);
 
-const groups = [
+const yours: Entry[] = [
   {
-    group: "yours",
-    sections: [
-      { name: "appearance", icon: Palette, isFor: anybody, load: () => import("./Appearance.svelte") },
-      { name: "profile", icon: CircleUser, isFor: hasPassword, load: () => import("./Profile.svelte") },
-      { name: "password", icon: LockKeyhole, isFor: hasPassword, load: () => import("./Password.svelte") },
-      { name: "two-step", icon: Smartphone, isFor: hasPassword, load: () => import("./TwoStep.svelte") },
-      { name: "passkeys", icon: Fingerprint, isFor: hasPassword, load: () => import("./Passkeys.svelte") },
-      {
-        name: "sessions",
-        icon: MonitorSmartphone,
-        isFor: hasPassword,
-        load: () => import("./Sessions.svelte"),
-      },
-      { name: "consent", icon: ShieldCheck, isFor: anybody, load: () => import("./Consent.svelte") },
-      { name: "memory", icon: Brain, isFor: anybody, load: () => import("./Memory.svelte") },
-      {
-        name: "schedules",
-        icon: CalendarClock,
-        isFor: whoMay("schedules"),
-        load: () => import("./Schedules.svelte"),
-      },
-      { name: "keys", icon: KeyRound, isFor: whoMay("api_keys"), load: () => import("./Keys.svelte") },
-      { name: "usage", icon: ChartColumn, isFor: anybody, load: () => import("./Usage.svelte") },
-      { name: "data", icon: FolderInput, isFor: anybody, load: () => import("./Data.svelte") },
+    title: "settings.general",
+    icon: SlidersHorizontal,
+    isFor: anybody,
+    pages: [{ name: "general", title: "settings.general", load: () => import("./General.svelte") }],
+  },
+  {
+    title: "settings.account",
+    icon: CircleUser,
+    isFor: hasPassword,
+    pages: [{ name: "account", title: "settings.account", load: () => import("./Account.svelte") }],
+  },
+  {
+    title: "settings.personalization",
+    icon: Brain,
+    isFor: anybody,
+    pages: [
+      { name: "personalization", title: "settings.personalization", load: () => import("./Memory.svelte") },
     ],
   },
   {
-    group: "server",
-    sections: [
-      { name: "models", icon: Boxes, isFor: anybody, load: () => import("./Models.svelte") },
-      { name: "agents", icon: Bot, isFor: isAdmin, load: () => import("./Agents.svelte") },
-      { name: "pipelines", icon: Workflow, isFor: isAdmin, load: () => import("./Pipelines.svelte") },
-      { name: "documents", icon: FileSearch, isFor: isAdmin, load: () => import("./Documents.svelte") },
-      { name: "tools", icon: Wrench, isFor: anybody, load: () => import("./Tools.svelte") },
-      { name: "people", icon: Users, isFor: isAdmin, load: () => import("./People.svelte") },
-      { name: "groups", icon: UsersRound, isFor: isAdmin, load: () => import("./Groups.svelte") },
-      { name: "limits", icon: Gauge, isFor: isAdmin, load: () => import("./Limits.svelte") },
+    title: "settings.permissions",
+    icon: ShieldCheck,
+    isFor: anybody,
+    pages: [
+      { name: "permissions", title: "settings.permissions", load: () => import("./Permissions.svelte") },
+    ],
+  },
+  {
+    title: "settings.schedules",
+    icon: CalendarClock,
+    isFor: whoMay("schedules"),
+    pages: [{ name: "schedules", title: "settings.schedules", load: () => import("./Schedules.svelte") }],
+  },
+  {
+    title: "settings.keys",
+    icon: KeyRound,
+    isFor: whoMay("api_keys"),
+    pages: [{ name: "keys", title: "settings.keys", load: () => import("./Keys.svelte") }],
+  },
+  {
+    title: "settings.usageAndData",
+    icon: ChartColumn,
+    isFor: anybody,
+    pages: [
+      { name: "usage", title: "settings.usage", load: () => import("./Usage.svelte") },
+      { name: "data", title: "settings.data", load: () => import("./Data.svelte") },
+    ],
+  },
+];
+
+const server: Entry[] = [
+  {
+    title: "settings.models",
+    icon: Boxes,
+    isFor: isAdmin,
+    pages: [{ name: "models", title: "settings.models", load: () => import("./Models.svelte") }],
+  },
+  {
+    title: "settings.agentsAndTools",
+    icon: Bot,
+    isFor: isAdmin,
+    pages: [
+      { name: "agents", title: "settings.agents", load: () => import("./Agents.svelte") },
+      { name: "tools", title: "settings.tools", load: () => import("./Tools.svelte") },
+    ],
+  },
+  {
+    title: "knowledge.title",
+    icon: LibraryBig,
+    isFor: isAdmin,
+    pages: [{ name: "knowledge", title: "knowledge.title", load: () => import("./Documents.svelte") }],
+  },
+  {
+    title: "settings.peopleAndGroups",
+    icon: Users,
+    isFor: isAdmin,
+    pages: [
+      { name: "people", title: "settings.people", load: () => import("./People.svelte") },
+      { name: "groups", title: "settings.groups", load: () => import("./Groups.svelte") },
+      { name: "limits", title: "settings.limits", load: () => import("./Limits.svelte") },
+    ],
+  },
+  {
+    title: "settings.tasks",
+    icon: Activity,
+    isFor: isAdmin,
+    pages: [
+      { name: "pipelines", title: "settings.pipelines", load: () => import("./Pipelines.svelte") },
+      { name: "jobs", title: "settings.jobs", load: () => import("./Jobs.svelte") },
+    ],
+  },
+  {
+    title: "settings.system",
+    icon: ServerCog,
+    isFor: isAdmin,
+    pages: [
       {
         name: "configuration",
-        icon: SlidersHorizontal,
-        isFor: isAdmin,
+        title: "settings.configuration",
         load: () => import("./Configuration.svelte"),
       },
-      { name: "jobs", icon: Activity, isFor: isAdmin, load: () => import("./Jobs.svelte") },
-      { name: "audit", icon: ScrollText, isFor: isAdmin, load: () => import("./Audit.svelte") },
+      { name: "audit", title: "settings.audit", load: () => import("./Audit.svelte") },
     ],
   },
-] as const;
+];
 
-/** The sections that the current user may open. */
-export const openGroups = () =>
-  groups.map(({ group, sections }) => ({ group, sections: sections.filter(({ isFor }) => isFor()) }));
+/** The entries that the current user may open. */
+export const openGroups = () => [
+  { group: "yours" as const, entries: yours.filter(({ isFor }) => isFor()) },
+  { group: "server" as const, entries: server.filter(({ isFor }) => isFor()) },
+];
 
-/** Shown if the URL names no section the user may open. */
-export const first = groups[0].sections[0];
+/** Shorter addresses of parts of a page, and addresses that pages had before they were merged. */
+const addresses: Record<string, { page: string; part?: Key }> = {
+  appearance: { page: "general" },
+  notifications: { page: "general", part: "settings.notices" },
+  profile: { page: "account", part: "settings.profile" },
+  password: { page: "account", part: "settings.password" },
+  "two-step": { page: "account", part: "settings.two-step" },
+  passkeys: { page: "account", part: "settings.passkeys" },
+  sessions: { page: "account", part: "settings.sessions" },
+  memory: { page: "personalization" },
+  facts: { page: "personalization", part: "memory.facts" },
+  consent: { page: "permissions", part: "settings.consent" },
+  "sign-ins": { page: "permissions", part: "signIns.title" },
+  webhooks: { page: "schedules", part: "webhooks.title" },
+  skills: { page: "agents", part: "agents.skills" },
+  hooks: { page: "tools", part: "hooks.title" },
+  documents: { page: "knowledge" },
+  system: { page: "configuration" },
+};
+
+export interface Place {
+  entry: Entry;
+  page: SettingsPage;
+  /** The heading to scroll to. */
+  part?: Key;
+}
+
+/** What `/settings/` and `name` shows; the first page if it names none that the user may open. */
+export function placeOf(name: string): Place {
+  const entries = openGroups().flatMap(({ entries }) => entries);
+  const find = (name: string) => {
+    for (const entry of entries) {
+      const page = entry.pages.find((page) => page.name === name);
+      if (page) return { entry, page };
+    }
+    return undefined;
+  };
+  // Everybody's sign-ins were on the page of the tools, where providers and documentation still link to.
+  const isBackFromSignIn = name === "tools" && new URL(location.href).searchParams.has("sign_in");
+  const meant = name === "tools" && (isBackFromSignIn || !session.isAdmin) ? "sign-ins" : name;
+  const { page, part } = (Object.hasOwn(addresses, meant) ? addresses[meant] : undefined) ?? { page: meant };
+  const found = find(page);
+  if (found) return part === undefined ? found : { ...found, part };
+  const [entry] = yours as [Entry];
+  return { entry, page: entry.pages[0] };
+}

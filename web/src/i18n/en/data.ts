@@ -1,6 +1,6 @@
 /** English texts for data export, import and account deletion in the settings. */
 export const data = {
-  "settings.data": "Data",
+  "settings.data": "Export and import",
   "data.export": "Export",
   "data.exportText":
     "One file with all your data: chats with all branches and run logs, files, document collections, memories, schedules and key names. Passwords and keys aren’t included.",

@@ -1,6 +1,5 @@
 /** English texts for the embedding model settings. */
 export const embedding = {
-  "settings.documents": "Documents",
   "embedding.title": "Semantic search",
   "embedding.intro": "With an embedding model, passages are found by meaning, not only by keywords.",
   "embedding.inForce": "Active model",

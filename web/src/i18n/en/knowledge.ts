@@ -164,6 +164,7 @@ export const knowledge = {
   "graph.offOthers": "Its owner hasn’t turned on the graph of this collection.",
   "graph.unavailable":
     "This server has no model for graphs. An administrator can set one in the configuration: knowledge.graph_model.",
+  "graph.setModel": "Open the setting",
   "graph.databaseAway": "Until it’s back, the graph is read from the server’s own database.",
   "graph.turnOn": "Build the graph",
   "graph.turnOff": "Delete the graph",

@@ -64,6 +64,7 @@ export const signIn = {
   "signIns.title": "Your sign-ins",
   "signIns.intro":
     "Once you sign in, agents working for you use these servers as you. Others don’t see what you see there.",
+  "signIns.none": "No tools here need your own sign-in.",
   "signIns.kind.oauth": "needs your sign-in",
   "signIns.kind.user_token": "needs your token",
   "signIns.state.signed_out": "not signed in",

@@ -3,7 +3,7 @@ import type { Entry } from "../index.svelte.ts";
 import type { data as en } from "../en/data.ts";
 
 export const data: Record<keyof typeof en, Entry> = {
-  "settings.data": "Данные",
+  "settings.data": "Экспорт и импорт",
   "data.export": "Экспорт",
   "data.exportText":
     "Файл со всеми вашими данными: чаты со всеми ветвями и журналами запусков, файлы, коллекции документов, память, расписания и названия ключей. Паролей и самих ключей в нём нет.",

@@ -3,7 +3,6 @@ import type { embedding as en } from "../en/embedding.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const embedding: Record<keyof typeof en, Entry> = {
-  "settings.documents": "Документы",
   "embedding.title": "Поиск по смыслу",
   "embedding.intro": "С моделью эмбеддингов отрывки находятся по смыслу, а не только по словам.",
   "embedding.inForce": "Активная модель",

@@ -229,6 +229,7 @@ export const knowledge = {
   "graph.offOthers": "Владелец не включил граф этой коллекции.",
   "graph.unavailable":
     "На этом сервере нет модели для графов. Администратор может задать её в конфигурации: knowledge.graph_model.",
+  "graph.setModel": "Открыть настройку",
   "graph.databaseAway": "Пока она недоступна, граф читается из базы данных самого сервера.",
   "graph.turnOn": "Построить граф",
   "graph.turnOff": "Удалить граф",

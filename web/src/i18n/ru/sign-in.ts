@@ -69,6 +69,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "signIns.title": "Ваши входы",
   "signIns.intro":
     "Когда вы войдёте, ваши агенты будут работать с этими серверами от вашего имени. Другие не увидят того, что видите там вы.",
+  "signIns.none": "Ни одному инструменту здесь не нужен ваш вход.",
   "signIns.kind.oauth": "нужен ваш вход",
   "signIns.kind.user_token": "нужен ваш токен",
   "signIns.state.signed_out": "вход не выполнен",

@@ -1,0 +1,156 @@
+/** Headings and labels of each settings page, for the search. */
+import type { Key } from "../../i18n/index.svelte.ts";
+import { session } from "../../state/session.svelte.ts";
+
+/** A heading with the labels below it; without one they are at the top of the page. */
+export interface Part {
+  heading?: Key;
+  labels?: Key[];
+  /** Other texts that lead to the heading, such as its options. */
+  also?: Key[];
+  /** Abbreviations that are the same in every language. */
+  words?: string;
+  isFor?: () => boolean;
+}
+
+const prices = [
+  "models.inputPrice",
+  "models.outputPrice",
+  "models.cachedPrice",
+  "models.cacheWritePrice",
+  "models.audioInputPrice",
+  "models.audioOutputPrice",
+] as const;
+
+/** By the name of the page. */
+export const places: Record<string, Part[]> = {
+  general: [
+    { heading: "menu.theme", also: ["theme.light", "theme.dark", "theme.system"] },
+    { heading: "menu.language" },
+    { heading: "settings.reading", labels: ["settings.reasoningOpen"] },
+    {
+      heading: "settings.reading",
+      labels: ["settings.completions"],
+      isFor: () => session.me?.autocomplete === true,
+    },
+    { heading: "settings.notices", labels: ["settings.notifications"] },
+    { heading: "settings.keyboard", labels: ["settings.singleKeys", "settings.keyboardShow"] },
+  ],
+  account: [
+    { heading: "settings.profile", labels: ["account.name"], also: ["account.email", "profile.role"] },
+    { heading: "settings.password", labels: ["password.current", "password.new"] },
+    {
+      heading: "settings.two-step",
+      also: ["twoStep.code", "twoStep.renew", "twoStep.recoveryCode"],
+      words: "2FA MFA TOTP OTP",
+    },
+    { heading: "settings.passkeys", labels: ["passkeys.make"], words: "WebAuthn FIDO" },
+    {
+      heading: "settings.sessions",
+      labels: ["menu.logout", "sessions.endAll", "sessions.endOthers"],
+    },
+    { heading: "data.end" },
+  ],
+  personalization: [
+    { heading: "memory.allowed", labels: ["memory.use", "memory.learn"] },
+    { heading: "memory.texts", labels: ["memory.new"] },
+    { heading: "memory.facts", labels: ["facts.forgetAll"] },
+  ],
+  permissions: [
+    { heading: "settings.consent", also: ["consent.takeBackShort"] },
+    { heading: "signIns.title", words: "MCP OAuth" },
+    { heading: "tools.programs", words: "Python LaTeX", isFor: () => session.may("programs") },
+  ],
+  schedules: [
+    { labels: ["schedules.new"], also: ["schedules.cron"] },
+    { heading: "webhooks.title", labels: ["webhooks.url"] },
+  ],
+  keys: [
+    { labels: ["keys.create", "keys.restrict", "keys.scopes", "keys.models", "keys.expires"] },
+    { labels: ["keys.frontEnd"], isFor: () => session.isAdmin },
+  ],
+  usage: [{ labels: ["usage.csv"], also: ["usage.left", "usage.cost", "usage.tokens", "usage.requests"] }],
+  data: [
+    { heading: "data.export", labels: ["data.exportDo"] },
+    { heading: "data.import", labels: ["data.choose"], words: "Open WebUI" },
+  ],
+  models: [
+    { heading: "models.default" },
+    {
+      heading: "models.connections",
+      labels: ["connection.keys", "connection.trusted", "connection.together", "connection.weight"],
+    },
+    {
+      heading: "models.addConnection",
+      labels: ["connection.provider", "connection.key", "connection.url"],
+      words: "OpenAI Anthropic Ollama",
+    },
+    {
+      heading: "models.list",
+      labels: [
+        "models.toolMode",
+        "parameters.title",
+        "parameters.takes",
+        "models.context",
+        ...prices,
+        "models.fallbacks",
+      ],
+    },
+  ],
+  agents: [
+    {
+      heading: "agents.own",
+      labels: ["agents.new"],
+      also: ["agents.instructions", "agents.subAgents", "agents.collections", "agents.limits"],
+    },
+    { heading: "agents.skills", words: "SKILL.md" },
+  ],
+  tools: [
+    { heading: "tools.programs", words: "Python LaTeX" },
+    { heading: "tools.servers", words: "MCP" },
+    { heading: "hooks.title" },
+  ],
+  knowledge: [
+    {
+      heading: "embedding.title",
+      labels: ["embedding.choose"],
+      also: ["embedding.queryPrefix", "embedding.passagePrefix"],
+      words: "embedding RAG",
+    },
+  ],
+  people: [
+    { also: ["people.new", "people.suspend", "reset.make", "invitations.title"] },
+    { heading: "signUp.who" },
+  ],
+  groups: [{ heading: "groups.list", labels: ["groups.new"] }, { heading: "groups.permissions" }],
+  limits: [
+    { heading: "limits.default", labels: ["limits.minute", "limits.day", "limits.month"] },
+    { heading: "limits.users", labels: ["limits.addUser"] },
+    { heading: "limits.keys" },
+  ],
+  pipelines: [
+    {
+      labels: [
+        "pipelines.taskModel",
+        "pipelines.taskModelExternal",
+        "pipelines.title",
+        "pipelines.tags",
+        "pipelines.follow_ups",
+        "pipelines.queries",
+        "pipelines.rag",
+        "pipelines.rag.passages",
+        "pipelines.autocomplete",
+        "pipelines.autocomplete.length",
+        "pipelines.moa",
+        "pipelines.moa.samples",
+        "pipelines.moa.layers",
+        "pipelines.tools",
+        "pipelines.code_interpreter",
+        "pipelines.code_interpreter.retries",
+      ],
+    },
+  ],
+  jobs: [{ also: ["jobs.lastRun", "jobs.nextRun", "jobs.failures"] }],
+  configuration: [{ labels: ["configuration.onlySet"] }],
+  audit: [{ labels: ["audit.area", "audit.csv"] }],
+};
