@@ -182,10 +182,10 @@ test.describe("a file dropped", () => {
   });
 
   test("on another page goes nowhere", async () => {
-    await page.goto("/settings/appearance");
-    await page.getByRole("heading", { name: "Appearance" }).first().waitFor();
+    await page.goto("/settings/general");
+    await page.getByRole("heading", { name: "General" }).first().waitFor();
     assert.deepEqual(await drop(page.locator("body")), [true, true]);
-    assert.match(page.url(), /\/settings\/appearance$/);
+    assert.match(page.url(), /\/settings\/general$/);
     assert.equal(await page.getByText("dot.png").count(), 0);
   });
 });
@@ -234,10 +234,10 @@ test.describe("a model that is away", () => {
 
 test.describe("a half-filled form", () => {
   test("is not lost by a click on a link, nor by the way back", async () => {
-    await page.goto("/settings/appearance");
+    await page.goto("/settings/general");
     await page.getByRole("link", { name: "API keys" }).click();
     await page.getByLabel("Name", { exact: true }).fill("backup script");
-    await page.getByRole("link", { name: "Appearance" }).click();
+    await page.getByRole("link", { name: "General" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("Your changes haven’t been saved.").waitFor();
     await dialog.getByRole("button", { name: "Keep editing" }).click();
@@ -246,9 +246,9 @@ test.describe("a half-filled form", () => {
     await dialog.getByRole("button", { name: "Keep editing" }).click();
     assert.match(page.url(), /\/settings\/keys$/);
     await hasValue(page.getByLabel("Name", { exact: true }), "backup script");
-    await page.getByRole("link", { name: "Appearance" }).click();
+    await page.getByRole("link", { name: "General" }).click();
     await dialog.getByRole("button", { name: "Discard" }).click();
-    await page.waitForURL("**/settings/appearance");
+    await page.waitForURL("**/settings/general");
   });
 
   test("is asked about before the page is closed", async () => {

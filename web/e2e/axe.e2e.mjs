@@ -15,7 +15,7 @@ test.afterAll(async () => {
 });
 
 const sections = {
-  appearance: "[role=switch]",
+  general: "[role=switch]",
   models: ".model .name",
   agents: ".rows > li",
   tools: ".rows > li",

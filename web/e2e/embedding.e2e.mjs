@@ -60,7 +60,7 @@ const meanings = async () => {
 
 test("a model is tried, and what is wrong with it is said", async () => {
   await page.goto("/settings");
-  await page.getByRole("link", { name: "Documents" }).click();
+  await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Knowledge" }).click();
   await page.getByText("Off (keyword only)").first().waitFor();
   await picture("none");
   await check(page, "no embedding model");

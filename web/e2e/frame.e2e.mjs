@@ -39,13 +39,14 @@ async function picture(name, on = page) {
 const sidebar = (on = page) => on.getByRole("navigation", { name: "Chats", exact: true });
 const link = (name, on = page) => sidebar(on).getByRole("link", { name });
 const heading = (name, on = page) => on.getByRole("heading", { name, level: 1, exact: true });
+const profileName = () => page.getByRole("region", { name: "Profile" }).getByLabel("Name");
 const isFocused = (locator) =>
   until("it has the focus", () => locator.evaluate((element) => element === document.activeElement));
 
 async function openSettings(on = page) {
   await sidebar(on).getByRole("button", { name: "Ada Lovelace: account and settings" }).click();
   await on.getByRole("link", { name: "Settings" }).click();
-  await heading("Appearance", on).waitFor();
+  await heading("General", on).or(heading("Settings", on)).waitFor();
 }
 
 const pages = [
@@ -168,7 +169,7 @@ test("the keyboard skips it", async () => {
 
 test("unsaved input is not lost to a new chat", async () => {
   await page.goto("/settings/profile");
-  await page.getByRole("main").getByLabel("Name").fill("Ada King");
+  await profileName().fill("Ada King");
   const question = page.getByRole("dialog", { name: "Leave this page?" });
   for (const ask of [
     () => sidebar().getByRole("button", { name: "New chat" }).click(),
@@ -177,7 +178,7 @@ test("unsaved input is not lost to a new chat", async () => {
   ]) {
     await ask();
     await question.getByRole("button", { name: "Keep editing" }).click();
-    assert.equal(await page.getByRole("main").getByLabel("Name").inputValue(), "Ada King");
+    assert.equal(await profileName().inputValue(), "Ada King");
   }
   await page.keyboard.press("Control+Shift+O");
   await question.getByRole("button", { name: "Discard" }).click();
@@ -205,11 +206,11 @@ test("a chat is dragged onto a folder beside any page", async () => {
 test("between phone and desktop, the settings have room beside it", async () => {
   for (const width of [768, 900, 1024, 1100, 1180, 1280]) {
     await page.setViewportSize({ width, height: 800 });
-    for (const section of ["appearance", "models", "jobs", "usage"]) {
+    for (const section of ["general", "models", "jobs", "usage"]) {
       await page.goto(`/settings/${section}`);
       await page.locator("main h1").waitFor();
       await page.locator("main .loading").waitFor({ state: "detached" });
-      const room = await page.locator("main .column").evaluate((column) => column.clientWidth);
+      const room = await page.locator("main .column > header").evaluate((header) => header.clientWidth);
       assert.ok(room >= 560, `${width} px: ${room} px for ${section}`);
       const hidden = await page.locator("main").evaluate((main) => main.scrollWidth - main.clientWidth);
       assert.ok(hidden <= 0, `${width} px: ${section} is ${hidden} px too wide`);

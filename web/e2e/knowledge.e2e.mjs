@@ -210,7 +210,18 @@ test("opened to everybody, a second person reads it and changes nothing", async 
   await linkOf(other, "Back to collection").click();
   await rowOf(other, "handbook.md").waitFor();
   assert.equal(await other.getByRole("button", { name: /Delete|Upload|Actions/ }).count(), 0);
+  await other.getByRole("button", { name: "Ask about it" }).waitFor();
+  assert.equal(await linkOf(other, "Graph").count(), 0, "there is no graph to see");
   await other.context().close();
+});
+
+test("without a model for graphs, an administrator is led to its setting", async () => {
+  await linkOf(page, "Company").click();
+  await linkOf(page, "Graph").click();
+  await page.getByText("This server has no model for graphs.").waitFor();
+  await linkOf(page, "Open the setting").click();
+  await page.getByText('knowledge.graph_model = ""').waitFor();
+  await page.goto("/knowledge");
 });
 
 test("shared with a group and by name, it is read, until it is shared no longer", async () => {

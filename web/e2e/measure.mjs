@@ -160,7 +160,7 @@ try {
   await page.getByRole("button", { name: "Close panel" }).first().click();
 
   const chat = await longChat(messages);
-  await page.goto("/settings/appearance");
+  await page.goto("/settings/general");
   await page.locator("h1").waitFor();
   const opened = await traced(async () => {
     await page.evaluate((path) => {

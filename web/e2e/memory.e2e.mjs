@@ -41,7 +41,7 @@ test("what an agent remembers is a step of its run", async () => {
   await unfold(page.locator("[data-steps-toggle]"));
   await page.getByRole("button", { name: /Remembered “Drinks”/ }).waitFor();
   await page.getByRole("link", { name: "Open the memory settings" }).click();
-  await page.waitForURL("**/settings/memory");
+  await page.waitForURL("**/settings/personalization");
 });
 
 test("it is shown with who wrote it, changed and pinned", async () => {

@@ -64,7 +64,7 @@ test("an account is deleted by its owner only", async () => {
     headers: { origin: glasshouse.url },
   });
   const his = await openPage(browser, { url: glasshouse.url });
-  await his.goto("/login?next=/settings/data");
+  await his.goto("/login?next=/settings/account");
   await his.getByLabel("Email").fill(bob.email);
   await his.getByLabel("Password").fill(bob.password);
   await his.keyboard.press("Enter");

@@ -101,8 +101,8 @@ test("who it names is in, sends messages, and signs out at the proxy", async () 
     return answer.status;
   });
   assert.equal(made, 200);
-  await page.goto("/settings/appearance");
-  await page.getByRole("button", { name: "Log out" }).last().click();
+  await page.goto("/settings/sessions");
+  await page.getByRole("main").getByRole("button", { name: "Log out", exact: true }).click();
   await page.getByText("Signed out at the proxy").waitFor();
   await page.goto("/");
   await page.waitForURL("**/login**");

@@ -131,7 +131,7 @@ const subscriptions = async () =>
 const notifications = () => page.getByRole("switch", { name: /^Browser notifications/ });
 
 test("turned on, this browser is subscribed, and again after each start", async () => {
-  await page.goto("/settings/appearance");
+  await page.goto("/settings/notifications");
   await notifications().click();
   await until("it is subscribed", async () => (await subscriptions()).subscriptions.length === 1);
   const [first] = (await subscriptions()).subscriptions;
@@ -166,7 +166,7 @@ async function deliver(data, elsewhere) {
       if (known) found(known.registrationId);
     });
   });
-  await page.goto("/settings/appearance");
+  await page.goto("/settings/notifications");
   await devtools.send("ServiceWorker.enable");
   const registrationId = await registered;
   if (elsewhere) await page.goto("about:blank");
@@ -176,7 +176,7 @@ async function deliver(data, elsewhere) {
     return (await worker.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }));
   };
   await new Promise((handled) => setTimeout(handled, 1000));
-  if (elsewhere) await page.goto("/settings/appearance");
+  if (elsewhere) await page.goto("/settings/notifications");
   return page.evaluate(shown);
 }
 
@@ -188,7 +188,7 @@ test("the worker shows it where no page is looked at", async () => {
 });
 
 test("turned off, it is subscribed no more", async () => {
-  await page.goto("/settings/appearance");
+  await page.goto("/settings/notifications");
   await notifications().click();
   await until("it is gone", async () => (await subscriptions()).subscriptions.length === 0);
   await page.reload();

@@ -169,7 +169,7 @@ test("a file and a page of the web say why they could not be read", async () => 
 });
 
 test("a model that is tried says what is wrong with it", async () => {
-  await page.goto("/settings/documents");
+  await page.goto("/settings/knowledge");
   await page.getByLabel("Модель", { exact: true }).selectOption({ label: "chat-7b" });
   await page.getByRole("button", { name: "Проверить" }).click();
   await page.getByText("Сервер модели отклонил запрос (400). Его ответ: «chat-7b does not embed.»").waitFor();
@@ -182,12 +182,15 @@ test("what cannot be used says why", async () => {
   await page.getByText("Они выключены в настройках сервера.").waitFor();
   await page.getByText(/^Программу no-such-program не удалось запустить: /).waitFor();
   await page.getByText("Сервером нельзя пользоваться: HTTP 404 Not Found: none.").waitFor();
+  await pictures("tools");
+  await check(page, "tools that cannot be used, in Russian");
+  await page.goto("/settings/sign-ins");
   await page.getByRole("button", { name: /mail/ }).click();
   await page
     .getByText("Войти на «mail» сейчас нельзя. Тот, через кого на него входят, не хочет нас знать: HTTP 404.")
     .waitFor();
-  await pictures("tools");
-  await check(page, "tools that cannot be used, in Russian");
+  await pictures("sign-ins");
+  await check(page, "a sign-in that fails, in Russian");
   await page.goto("/settings/agents");
   await page.getByText(/^SKILL\.md должен начинаться со строки «---»/).waitFor();
   await pictures("skills");

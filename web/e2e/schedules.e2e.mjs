@@ -165,7 +165,7 @@ test("the browser's notifications are off until they are turned on, and come onl
   };
   await page.reload();
   assert.deepEqual(await runAndHide(), []);
-  await page.goto("/settings/appearance");
+  await page.goto("/settings/notifications");
   const notifications = page.getByRole("switch", { name: /^Browser notifications/ });
   assert.equal(await notifications.isChecked(), false);
   await notifications.click();

@@ -47,12 +47,14 @@ test("a person who is not let in is told so", async () => {
     data: { name: "Scripted", base_url: model.url },
     headers: { origin: glasshouse.url },
   });
-  await page.goto("/settings/tools");
+  await page.goto("/settings/sign-ins");
   await card("notes").getByText("not signed in").waitFor();
   await picture("signed-out");
   await page.getByRole("button", { name: "Sign in to notes" }).click();
   await page.getByRole("button", { name: "Allow" }).click();
   await page.getByText("The server denied access").waitFor();
+  // The provider sent them back to an earlier address of this part.
+  await page.getByRole("heading", { name: "Tool permissions and sign-ins" }).waitFor();
   assert.equal(new URL(page.url()).search, "", "how it ended does not stay in the address");
 });
 
@@ -76,7 +78,7 @@ test("what the server forgets is told, in the run and in the settings", async ()
   await page.getByRole("textbox", { name: /message/i }).fill("And my notes now?");
   await page.keyboard.press("Enter");
   await page.getByText("Milk, it says.").nth(1).waitFor();
-  await page.goto("/settings/tools");
+  await page.goto("/settings/sign-ins");
   await card("notes").getByText("sign-in expired").waitFor();
   await picture("lapsed");
 });

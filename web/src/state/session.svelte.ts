@@ -79,7 +79,7 @@ export class Session {
   }
 
   #toLogin(): void {
-    const place = location.pathname + location.search;
+    const place = location.pathname + location.search + location.hash;
     router.go(
       place === "/" || place.startsWith("/setup") ? "/login" : `/login?next=${encodeURIComponent(place)}`,
       {

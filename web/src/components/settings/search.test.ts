@@ -42,6 +42,8 @@ describe("the search", () => {
     ]);
     expect(find("limits")[0]).toBe("People and groups › Limits (/settings/limits)");
     expect(titles("webhook")).toContain("Schedules and webhooks");
+    const hrefs = findPlaces("a", entries()).map(({ href }) => href);
+    expect(new Set(hrefs).size).toBe(hrefs.length);
   });
 
   test("finds by options, abbreviations and words of the path", () => {

@@ -85,17 +85,21 @@ function rankOf({ title, path, also }: Candidate, word: string): number | null {
 export function findPlaces(query: string, entries: readonly Entry[]): Found[] {
   const words = normalized(query).split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
-  return entries
-    .flatMap(candidatesOf)
-    .flatMap((candidate) => {
-      const ranks = words.map((word) => rankOf(candidate, word));
-      const isWhole = ranks.every((rank) => rank !== null);
-      if (!isWhole || Math.min(...ranks) === 4) return [];
-      return [{ candidate, rank: ranks.reduce((sum, rank) => sum + rank, 0) }];
-    })
-    .sort((a, b) => a.rank - b.rank || a.candidate.depth - b.candidate.depth)
-    .slice(0, maxFound)
-    .map(({ candidate: { href, title, path } }) => ({ href, title, path }));
+  return (
+    entries
+      .flatMap(candidatesOf)
+      .flatMap((candidate) => {
+        const ranks = words.map((word) => rankOf(candidate, word));
+        const isWhole = ranks.every((rank) => rank !== null);
+        if (!isWhole || Math.min(...ranks) === 4) return [];
+        return [{ candidate, rank: ranks.reduce((sum, rank) => sum + rank, 0) }];
+      })
+      .sort((a, b) => a.rank - b.rank || a.candidate.depth - b.candidate.depth)
+      .map(({ candidate: { href, title, path } }) => ({ href, title, path }))
+      // An entry and its first page are one place.
+      .filter(({ href }, index, all) => all.findIndex((other) => other.href === href) === index)
+      .slice(0, maxFound)
+  );
 }
 
 /** The heading and the label that the fragment of an address names; neither if the page has no such part. */
