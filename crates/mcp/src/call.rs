@@ -45,7 +45,7 @@ pub enum CallError {
     NotConnected(String),
     /// The server does not, or no longer, accept the person's sign-in. Nothing was done.
     #[error(
-        "The server wants the person to sign in first: in Glasshouse, Settings → Tools. Tell them so, and go on without it."
+        "The server wants the person to sign in first: in Glasshouse, Settings → Tool permissions and sign-ins. Tell them so, and go on without it."
     )]
     SignInWanted,
     /// The connection broke during the call.

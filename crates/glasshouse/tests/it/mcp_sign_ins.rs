@@ -123,7 +123,7 @@ impl Setting {
         assert_eq!((answer.status.as_u16(), &*answer.text), (303, ""));
         let place = answer.headers["location"].to_str().unwrap();
         place
-            .strip_prefix("/settings/tools?sign_in=")
+            .strip_prefix("/settings/sign-ins?sign_in=")
             .unwrap()
             .to_owned()
     }
@@ -346,13 +346,13 @@ async fn where_nothing_is_renewed_the_person_is_told_to_sign_in() {
     }
     let log = setting.run(&setting.ada).await;
     assert!(
-        said(&log).contains("Settings → Tools"),
+        said(&log).contains("Settings → Tool permissions and sign-ins"),
         "in the middle of the run: {log:?}"
     );
     assert_eq!(setting.state(&setting.ada).await, "lapsed");
     let log = setting.run(&setting.ada).await;
     assert!(
-        notices(&log).contains("Sign in again in Settings → Tools."),
+        notices(&log).contains("Sign in again in Settings → Tool permissions and sign-ins."),
         "{log:?}"
     );
     assert_eq!(setting.told(), Vec::<String>::new());
@@ -501,7 +501,7 @@ async fn people_enter_tokens_of_their_own() {
         .await
         .expect(404);
     setting.notes.known.lock().unwrap().is_closed = true;
-    assert!(said(&setting.run(&setting.ada).await).contains("Settings → Tools"));
+    assert!(said(&setting.run(&setting.ada).await).contains("Settings → Tool permissions and sign-ins"));
 }
 
 /// What the whole process writes to its log.

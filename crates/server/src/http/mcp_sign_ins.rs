@@ -172,7 +172,7 @@ pub(super) async fn callback(
             word(mcp_servers.finish_sign_in(&signer(&caller), back).await?)
         }
     };
-    let place = HeaderValue::try_from(format!("/settings/tools?sign_in={ended}"))
+    let place = HeaderValue::try_from(format!("/settings/sign-ins?sign_in={ended}"))
         .map_err(ApiError::internal)?;
     let no_store = HeaderValue::from_static("no-store");
     Ok((
@@ -232,7 +232,7 @@ pub(super) fn operations(api: &mut Operations) {
         "Receives the browser from an MCP server's sign-in, with the session that began",
     )
     .details(
-        "Redirects to `/settings/tools?sign_in=`… `done`, `unknown`, `denied`, `wrong_issuer`, \
+        "Redirects to `/settings/sign-ins?sign_in=`… `done`, `unknown`, `denied`, `wrong_issuer`, \
          `refused`, `unreachable` or `signed_out`.",
     )
     .query::<Back>()

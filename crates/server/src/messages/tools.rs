@@ -16,7 +16,7 @@ pub enum Tools {
     McpServerAway { name: String },
     #[error(
         "Your sign-in to the MCP server “{name}” has ended, so this run goes on without its tools. Sign in again in \
-         Settings → Tools."
+         Settings → Tool permissions and sign-ins."
     )]
     McpSignInEnded { name: String },
     #[error("The MCP server “{name}” has too many connections now.")]

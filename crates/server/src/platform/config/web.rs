@@ -263,7 +263,7 @@ fn search_tool(tool: &str, servers: &[(&str, bool)]) -> anyhow::Result<String> {
     let named = tool.split_once("__").filter(|(_, name)| !name.is_empty());
     let (server, _) = named.ok_or_else(|| {
         anyhow::anyhow!(
-            "web.search_tool is “{tool}”, but must be the name of a tool as Settings → Tools has it, such as finder__search"
+            "web.search_tool is “{tool}”, but must be the name of a tool as Settings → Agents, skills and tools has it, such as finder__search"
         )
     })?;
     match servers.iter().find(|(name, _)| *name == server) {
