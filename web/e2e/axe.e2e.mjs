@@ -24,8 +24,8 @@ const sections = {
 
 async function visitAgentForm(page) {
   await page.locator(".rows .icon-button").first().click();
-  const list = page.locator("form [role=group]").first();
-  await list.locator(".chip").first().waitFor();
+  await page.locator("form [role=group] input[type=checkbox]").first().waitFor();
+  await page.locator("form summary").click();
   await check(page, "the form of an agent");
 }
 

@@ -40,7 +40,9 @@ test("a key of a front end is made, and is for models only", async () => {
   await page.getByText("Restrictions").click();
   await page.getByLabel("Name", { exact: true }).fill("Open WebUI");
   await page.getByLabel("Permissions").selectOption("only");
+  await page.getByText("Advanced", { exact: true }).click();
   await page.getByRole("switch", { name: "Trusted front end" }).click();
+  await page.getByText("Advanced: Trusted front end").waitFor();
   await page.getByRole("button", { name: "Create key" }).click();
   key = await page.locator(".secret code").textContent();
   await page.getByText("Use models and agents · Trusted front end").waitFor();

@@ -181,14 +181,15 @@ test("a model and an agent have parameters of their own", async () => {
   await page.getByRole("button", { name: "New agent" }).click();
   const form = page.getByRole("form");
   await form.getByLabel("Name", { exact: true }).fill("poet");
-  await form.getByLabel("Description").fill("Writes poems.");
   await form.getByLabel("Instructions").fill("You write poems.");
   await form.getByLabel("Model", { exact: true }).selectOption("tiny");
+  await form.getByText("More", { exact: true }).click();
   await form.getByLabel("Seed").fill("7");
   await form.getByLabel("Temperature").fill("1.1");
   await picture(page, "parameters-agent");
-  await form.getByRole("button", { name: "Save" }).click();
+  await form.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("button", { name: "Edit poet" }).click();
+  await form.getByText(/^More · set: .*parameters/).click();
   await hasValue(form.getByLabel("Temperature"), "1.1");
 
   await page.goto("/");

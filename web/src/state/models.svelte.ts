@@ -20,6 +20,9 @@ export const effortsListedFor = (model: Model | undefined): string[] =>
 /** Prefix of agent IDs. */
 const agentPrefix = "glasshouse/";
 
+/** ID of a defined agent in requests and choices. */
+export const agentId = (name: string) => agentPrefix + name;
+
 export class Models {
   list = $state.raw<Model[]>([]);
   agents = $state.raw<AgentChoice[]>([]);

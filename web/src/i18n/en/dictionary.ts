@@ -1,5 +1,6 @@
 /** English dictionary, which defines the keys of every other language. */
 import { account } from "./account.ts";
+import { agentForm } from "./agent-form.ts";
 import { approval } from "./approval.ts";
 import { audit } from "./audit.ts";
 import { beside } from "./beside.ts";
@@ -27,6 +28,7 @@ import { twoStep } from "./two-step.ts";
 
 export const en = {
   ...account,
+  ...agentForm,
   ...approval,
   ...audit,
   ...beside,
@@ -92,6 +94,7 @@ export const en = {
     "See a scripted demo run, no model needed: a plan, files, two sub-agents, a failing tool and an approval.",
   "welcome.tourStart": "Start the tour",
   "welcome.manual": "Add a server",
+  "welcome.start": "Start chatting",
   "welcome.done": "Go to chats",
   "welcome.later": "Skip for now",
   "welcome.models": { one: "{count} model", other: "{count} models" },
@@ -148,6 +151,17 @@ export const en = {
   "empty.prompts": "Examples",
   "empty.tour.title": "Take the tour",
   "empty.tour.text": "Give me the tour: show a plan, files, sub-agents and an approval.",
+  "empty.tour.hide": "Hide the tour",
+  "empty.tour.hidden": "The tour is still in your account menu.",
+  "empty.ready": { one: "{count} model is ready", other: "{count} models are ready" },
+  "empty.readyFromEnvironment": {
+    one: "{count} model from the environment is ready",
+    other: "{count} models from the environment are ready",
+  },
+  "empty.readyFromFile": {
+    one: "{count} model from the configuration file is ready",
+    other: "{count} models from the configuration file are ready",
+  },
   "empty.compare.title": "Compare in parallel",
   "empty.compare.text":
     "Compare SQLite and PostgreSQL for a small team. Use two sub-agents, one for each, and finish with a table.",

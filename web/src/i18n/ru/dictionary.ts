@@ -1,5 +1,6 @@
 /** Russian dictionary. */
 import { account } from "./account.ts";
+import { agentForm } from "./agent-form.ts";
 import { approval } from "./approval.ts";
 import { audit } from "./audit.ts";
 import { beside } from "./beside.ts";
@@ -28,6 +29,7 @@ import type { Dictionary } from "../index.svelte.ts";
 
 export const dictionary: Dictionary = {
   ...account,
+  ...agentForm,
   ...approval,
   ...audit,
   ...beside,
@@ -92,6 +94,7 @@ export const dictionary: Dictionary = {
     "Демонстрационный запуск по сценарию, модель не нужна: план, файлы, два субагента, ошибка инструмента и запрос разрешения.",
   "welcome.tourStart": "Начать экскурсию",
   "welcome.manual": "Добавить сервер",
+  "welcome.start": "Начать чат",
   "welcome.done": "Перейти к чатам",
   "welcome.later": "Пропустить",
   "welcome.models": {
@@ -153,6 +156,26 @@ export const dictionary: Dictionary = {
   "empty.prompts": "Примеры",
   "empty.tour.title": "Экскурсия",
   "empty.tour.text": "Проведи экскурсию (tour): покажи план, файлы, субагентов и запрос разрешения.",
+  "empty.tour.hide": "Скрыть экскурсию",
+  "empty.tour.hidden": "Экскурсия остаётся в меню учётной записи.",
+  "empty.ready": {
+    one: "Готова {count} модель",
+    few: "Готовы {count} модели",
+    many: "Готовы {count} моделей",
+    other: "Готовы {count} модели",
+  },
+  "empty.readyFromEnvironment": {
+    one: "Готова {count} модель из переменных окружения",
+    few: "Готовы {count} модели из переменных окружения",
+    many: "Готовы {count} моделей из переменных окружения",
+    other: "Готовы {count} модели из переменных окружения",
+  },
+  "empty.readyFromFile": {
+    one: "Готова {count} модель из файла конфигурации",
+    few: "Готовы {count} модели из файла конфигурации",
+    many: "Готовы {count} моделей из файла конфигурации",
+    other: "Готовы {count} модели из файла конфигурации",
+  },
   "empty.compare.title": "Сравнить параллельно",
   "empty.compare.text":
     "Сравни SQLite и PostgreSQL для небольшой команды. Поручи их двум субагентам и закончи таблицей.",
