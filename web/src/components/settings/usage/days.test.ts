@@ -29,6 +29,12 @@ test("days without usage are there, over the end of a month", () => {
 test("a figure is one of three", () => {
   expect([figureOf(row("x", 4), "tokens"), figureOf(row("x", 4), "cost")]).toEqual([5, 9]);
   expect(figureOf(row("x", 4), "requests")).toBe(1);
+  const unpriced = { ...row("2026-11-01", 4), cost_micro_usd: null };
+  expect(figureOf(unpriced, "cost")).toBeNull();
+  expect(everyDay("2026-11-01", "2026-11-02", [unpriced], "cost")).toEqual([
+    { day: "2026-11-01", value: null },
+    { day: "2026-11-02", value: 0 },
+  ]);
 });
 
 test("an axis ends at a round number", () => {

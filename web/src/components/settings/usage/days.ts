@@ -5,9 +5,10 @@ export type Figure = "tokens" | "cost" | "requests";
 
 const DAY = 86_400_000;
 
-export function figureOf(row: Omit<UsageRow, "name" | "label">, figure: Figure): number {
+/** `null` for a cost without a price. */
+export function figureOf(row: Omit<UsageRow, "name" | "label">, figure: Figure): number | null {
   if (figure === "tokens") return row.input_tokens + row.output_tokens;
-  return figure === "cost" ? (row.cost_micro_usd ?? 0) : row.requests;
+  return figure === "cost" ? row.cost_micro_usd : row.requests;
 }
 
 /** The date `days` before `now`, as `2026-11-23`. */
@@ -17,10 +18,11 @@ export function dayBefore(now: number, days: number): string {
 
 export function everyDay(from: string, to: string, rows: UsageRow[], figure: Figure) {
   const known = new Map(rows.map((row) => [row.name, figureOf(row, figure)]));
-  const days: { day: string; value: number }[] = [];
+  const days: { day: string; value: number | null }[] = [];
   for (let at = Date.parse(from); at <= Date.parse(to); at += DAY) {
     const day = new Date(at).toISOString().slice(0, 10);
-    days.push({ day, value: known.get(day) ?? 0 });
+    const value = known.get(day);
+    days.push({ day, value: value === undefined ? 0 : value });
   }
   return days;
 }
