@@ -22,6 +22,8 @@ export interface Preferences {
   lastModel: string | null;
   /** Whether a model other than the tour has answered; the tour is then only in the user menu. */
   hasRealAnswer: boolean;
+  /** Whether the user has closed the tour's card. */
+  tourHidden: boolean;
 }
 
 const storageKey = "glasshouse.preferences";
@@ -44,6 +46,7 @@ function read(): Preferences {
     model: null,
     lastModel: null,
     hasRealAnswer: false,
+    tourHidden: false,
   };
   try {
     return { ...defaults, ...(JSON.parse(localStorage.getItem(storageKey) ?? "{}") as Partial<Preferences>) };
