@@ -210,6 +210,20 @@ test("the card of the tour goes with the first answer of a real model; the user 
   await page.waitForURL(/\/c\/chat_/);
 });
 
+test("the card of the tour can be hidden; the user menu keeps the tour", async () => {
+  server = await new FakeServer({ account: true, model: true, pace: 0.05 }).listen();
+  await begin();
+  const cards = page.getByRole("list", { name: "Examples" });
+  await cards.getByRole("button", { name: "Hide the tour" }).click();
+  await page.getByText("The tour is still in your account menu.").waitFor();
+  await cards.getByRole("button", { name: "Take the tour" }).waitFor({ state: "detached" });
+  await page.reload();
+  await cards.getByRole("button", { name: "Compare in parallel" }).waitFor();
+  assert.equal(await cards.getByRole("button", { name: /tour/ }).count(), 0);
+  await page.getByRole("button", { name: "Ada Lovelace: account and settings" }).click();
+  await page.getByRole("button", { name: "Take the tour" }).waitFor();
+});
+
 test("with the sidebar closed, a new chat is one click away", async () => {
   server = await new FakeServer({ account: true, model: true, pace: 0.2 }).listen();
   const chat = server.addChat("Tide tables");

@@ -58,12 +58,19 @@ test("after set-up nobody is asked to connect a model that is connected", async 
   await page.getByRole("button", { name: "Create account" }).click();
   await page.getByRole("textbox", { name: "Message" }).waitFor();
   assert.equal(new URL(page.url()).pathname, "/");
+  const ready = page.getByText("1 model from the environment is ready");
+  await ready.waitFor();
   const { headers, body } = await say("Hi");
   assert.ok(!Object.keys(headers).some((name) => name.startsWith("x-openwebui-")), JSON.stringify(headers));
   assert.equal(body.metadata, undefined);
   await page.goto("/welcome");
   await page.getByRole("heading", { name: "Connect another model" }).waitFor();
-  await page.getByText("from the environment").waitFor();
+  await page.getByText("· from the environment").waitFor();
+  await ready.waitFor();
+  await page.getByRole("button", { name: "Start chatting" }).click();
+  await page.getByRole("heading", { name: "What can I help with?" }).waitFor();
+  // Once a model has answered, nobody needs to be told.
+  assert.equal(await ready.count(), 0);
 });
 
 test("it is told who asks once an administrator says so", async () => {

@@ -3,8 +3,11 @@
  * rotated.
  */
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { test } from "@playwright/test";
-import { isAsked, launch, openPage } from "./browser.mjs";
+import { check } from "./axe.mjs";
+import { copiedBy, isAsked, launch, openPage } from "./browser.mjs";
 import { connectModel, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
@@ -42,6 +45,7 @@ test("a key of a front end is made, and is for models only", async () => {
   await page.getByLabel("Permissions").selectOption("only");
   await page.getByText("Advanced", { exact: true }).click();
   await page.getByRole("switch", { name: "Trusted front end" }).click();
+  await page.getByText("Advanced", { exact: true }).click();
   await page.getByText("Advanced: Trusted front end").waitFor();
   await page.getByRole("button", { name: "Create key" }).click();
   key = await page.locator(".secret code").textContent();
@@ -51,6 +55,34 @@ test("a key of a front end is made, and is for models only", async () => {
     headers: { authorization: `Bearer ${key}` },
   });
   assert.equal(refused.status, 403);
+});
+
+test("a new key comes with a command that works, and the base URL for SDKs", async () => {
+  await page.getByLabel("Name", { exact: true }).fill("shell");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByText("Try it in a shell").waitFor();
+  const command = await copiedBy(page.getByRole("button", { name: "Copy the command" }));
+  assert.ok(command.startsWith(`curl '${glasshouse.url}/v1/chat/completions'`), command);
+  const { stdout } = await promisify(execFile)("bash", ["-c", command]);
+  // The scripted model always streams.
+  assert.match(stdout, /"object":\s*"chat\.completion/);
+  const base = await copiedBy(page.getByRole("button", { name: "Copy the base URL for OpenAI SDKs" }));
+  assert.equal(base, `${glasshouse.url}/v1`);
+  await check(page, "a new key");
+  await isAsked(page.getByRole("button", { name: "Delete: shell" }), "Delete");
+  await page.getByText("Try it in a shell").waitFor({ state: "detached" });
+});
+
+test("models of a key are chosen from a list; a closed fold says what it holds", async () => {
+  await page.getByLabel("Name", { exact: true }).fill("one model");
+  const models = page.getByRole("group", { name: "Models and agents" });
+  await models.getByRole("radio", { name: "Selected" }).check({ force: true });
+  await models.getByRole("checkbox", { name: "scripted" }).check();
+  await page.getByText("Restrictions", { exact: true }).click();
+  await page.getByText("Restrictions: Use models and agents, scripted").waitFor();
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByText("Use models and agents · scripted").waitFor();
+  await isAsked(page.getByRole("button", { name: "Delete: one model" }), "Delete");
 });
 
 test("each of its people has a limit", async () => {
@@ -72,6 +104,10 @@ test("what they used is shown", async () => {
   const ann = page.getByRole("row").filter({ hasText: "ann" });
   await ann.getByRole("cell", { name: "2", exact: true }).waitFor();
   await page.getByRole("img", { name: /^Tokens per day, / }).waitFor();
+  await ann.getByRole("cell", { name: "no price set" }).waitFor();
+  await page.getByRole("radio", { name: "Cost" }).check({ force: true });
+  await page.getByText("No price is set for these models").waitFor();
+  assert.equal(await page.getByText("$0.00").count(), 0);
   const download = page.waitForEvent("download");
   await page.getByRole("link", { name: "Download as CSV" }).click();
   assert.match((await download).suggestedFilename(), /^usage-.*\.csv$/);

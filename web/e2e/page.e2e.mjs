@@ -149,7 +149,7 @@ test.describe("the first minute", () => {
   test("a key is shown once", async () => {
     await page.getByLabel("Name", { exact: true }).fill("Open WebUI");
     await page.getByRole("button", { name: "Create key" }).click();
-    await page.getByText("gh_7f3a0b1c2d4e5f60718293a4b5c6d7e8f").waitFor();
+    await page.locator(".secret").getByText("gh_7f3a0b1c2d4e5f60718293a4b5c6d7e8f").waitFor();
     await page.reload();
     await page.getByText("Open WebUI").waitFor();
     assert.equal(await page.getByText("gh_7f3a0b1c2d4e5f60718293a4b5c6d7e8f").count(), 0);

@@ -189,7 +189,7 @@ test("a model and an agent have parameters of their own", async () => {
   await picture(page, "parameters-agent");
   await form.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("button", { name: "Edit poet" }).click();
-  await form.getByText(/^More · set: .*parameters/).click();
+  await form.getByText(/^More · set: .*Parameters/).click();
   await hasValue(form.getByLabel("Temperature"), "1.1");
 
   await page.goto("/");

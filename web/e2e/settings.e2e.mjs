@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, launch, openPage, until } from "./browser.mjs";
-import { setUp } from "./people.mjs";
+import { addPerson, callApi, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
@@ -234,6 +234,28 @@ test("one's own name is changed", async () => {
   await page.reload();
   await name.waitFor();
   await hasValue(name, "Countess Ada");
+  await page.context().close();
+});
+
+test("the audit log tells a change in words, with what was before", async () => {
+  const page = await openPage(browser, { url: glasshouse.url });
+  await page.context().addCookies(cookies);
+  const { id } = await addPerson(page);
+  await callApi(page, glasshouse.url, "patch", `/users/${id}`, { role: "admin" });
+  for (const tokens of [1000, 250_000]) {
+    const limits = { day: { tokens } };
+    await callApi(page, glasshouse.url, "put", "/limits", { of: "default", limits });
+  }
+  await page.goto("/settings/audit");
+  const entries = page.getByRole("main").getByRole("listitem");
+  await entries.getByText("Per day, Tokens: 1,000 → 250,000").waitFor();
+  await entries.filter({ hasText: "Changed account" }).getByText("Role: User → Administrator").waitFor();
+  await check(page, "changes in the audit log");
+  // Entries are missing between those that were found.
+  await page.getByLabel("Search by address, name or ID").fill("default");
+  await entries.getByText("Per day, Tokens: 250,000").waitFor();
+  assert.equal(await entries.getByText("→").count(), 0);
+  assert.deepEqual(page.complaints, []);
   await page.context().close();
 });
 
