@@ -24,10 +24,27 @@ interface Translation {
 }
 
 /** The names of the languages, each in itself. */
-export const languages: Record<Language, string> = { en: "English", ru: "Русский" };
+export const languages: Record<Language, string> = {
+  en: "English",
+  de: "Deutsch",
+  es: "Español",
+  fr: "Français",
+  pt: "Português (Brasil)",
+  ru: "Русский",
+  ar: "العربية",
+  zh: "简体中文",
+  ja: "日本語",
+};
 
 export const translations: Record<Exclude<Language, "en">, Translation> = {
+  de: { texts: () => import("./de/index.ts"), serverSettings: () => import("./de/server-settings.ts") },
+  es: { texts: () => import("./es/index.ts"), serverSettings: () => import("./es/server-settings.ts") },
+  fr: { texts: () => import("./fr/index.ts"), serverSettings: () => import("./fr/server-settings.ts") },
+  pt: { texts: () => import("./pt/index.ts"), serverSettings: () => import("./pt/server-settings.ts") },
   ru: { texts: () => import("./ru/index.ts"), serverSettings: () => import("./ru/server-settings.ts") },
+  ar: { texts: () => import("./ar/index.ts"), serverSettings: () => import("./ar/server-settings.ts") },
+  zh: { texts: () => import("./zh/index.ts"), serverSettings: () => import("./zh/server-settings.ts") },
+  ja: { texts: () => import("./ja/index.ts"), serverSettings: () => import("./ja/server-settings.ts") },
 };
 
 const textsOf = (language: Language): Promise<Texts> =>

@@ -1,7 +1,7 @@
 /** Preferences stored in this browser: theme, language, keys, sidebars, the last model. */
 
 export type Theme = "light" | "dark" | "system";
-export type Language = "en" | "ru";
+export type Language = "en" | "de" | "es" | "fr" | "pt" | "ru" | "ar" | "zh" | "ja";
 
 export interface Preferences {
   theme: Theme;

@@ -1,0 +1,55 @@
+/** Arabic texts for alternative answers. */
+import type { Entry } from "../index.svelte.ts";
+import type { beside as english } from "../en/beside.ts";
+
+export const beside: Record<keyof typeof english, Entry> = {
+  "beside.title": "إجابات جنبًا إلى جنب",
+  "beside.ask": "مقارنة",
+  "beside.with": "مقارنة مع…",
+  "beside.advanced": "خيارات متقدمة…",
+  "beside.about": "طرح السؤال نفسه على نماذج أخرى ومقارنة الإجابات جنبًا إلى جنب.",
+  "beside.who": "النماذج",
+  "beside.samples": "عدد الإجابات لكل نموذج",
+  "beside.tooMany": "اختر من 1 إلى {most} من الإجابات إجمالًا.",
+  "beside.start": {
+    zero: "طلب {count} إجابة",
+    one: "طلب إجابة واحدة",
+    two: "طلب إجابتين",
+    few: "طلب {count} إجابات",
+    many: "طلب {count} إجابة",
+    other: "طلب {count} إجابة",
+  },
+  "beside.startNone": "مقارنة",
+  "beside.count": {
+    zero: "{count} إجابة جنبًا إلى جنب",
+    one: "إجابة واحدة جنبًا إلى جنب",
+    two: "إجابتان جنبًا إلى جنب",
+    few: "{count} إجابات جنبًا إلى جنب",
+    many: "{count} إجابة جنبًا إلى جنب",
+    other: "{count} إجابة جنبًا إلى جنب",
+  },
+  "beside.answer": "الإجابة {number}: {name}",
+  "beside.stop": "إيقاف الإجابة {number}",
+  "beside.choose": "اعتماد هذه الإجابة",
+  "beside.chosen": "معتمدة",
+  "beside.merge": {
+    zero: "دمج {count} إجابة",
+    one: "دمج إجابة واحدة",
+    two: "دمج إجابتين",
+    few: "دمج {count} إجابات",
+    many: "دمج {count} إجابة",
+    other: "دمج {count} إجابة",
+  },
+  "beside.mergeHint": "يجمع نموذج الإجابات المكتملة في إجابة واحدة. تُستثنى الإجابات غير المكتملة.",
+  "beside.madeOf": {
+    zero: "مدمجة من {count} إجابة",
+    one: "مدمجة من إجابة واحدة",
+    two: "مدمجة من إجابتين",
+    few: "مدمجة من {count} إجابات",
+    many: "مدمجة من {count} إجابة",
+    other: "مدمجة من {count} إجابة",
+  },
+  "beside.costs": "التكلفة",
+  "beside.merging": "الدمج، {name}",
+  "beside.sum": "الإجمالي",
+};

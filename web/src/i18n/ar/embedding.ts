@@ -1,0 +1,46 @@
+/** Arabic texts for the embedding model settings. */
+import type { embedding as en } from "../en/embedding.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const embedding: Record<keyof typeof en, Entry> = {
+  "settings.documents": "المستندات",
+  "embedding.title": "البحث الدلالي",
+  "embedding.intro": "مع نموذج تضمين يُعثر على المقاطع بمعناها، لا بالكلمات المفتاحية وحدها.",
+  "embedding.inForce": "النموذج النشط",
+  "embedding.none": "متوقف (كلمات مفتاحية فقط)",
+  "embedding.builtIn": "مدمج (للإنجليزية)",
+  "embedding.from.page": "محدد هنا",
+  "embedding.from.configuration": "من التكوين",
+  "embedding.dimensions": "الأبعاد",
+  "embedding.notYet": "تُعرف بعد أول مستند",
+  "embedding.progress": "المستندات",
+  "embedding.done": "اكتمل {whole} من {documents} ({percent}%)",
+  "embedding.failed": {
+    zero: "فشل {count}",
+    one: "فشل واحد",
+    two: "فشل اثنان",
+    few: "فشل {count}",
+    many: "فشل {count}",
+    other: "فشل {count}",
+  },
+  "embedding.noDocuments": "لا توجد مستندات بعد",
+  "embedding.earlier": "حتى ذلك الحين يُستخدم {model} (عدد المستندات: {count}).",
+  "embedding.problem": "متوقف مؤقتًا. {message}",
+  "embedding.choose": "النموذج",
+  "embedding.asConfigured": "من التكوين ({model})",
+  "embedding.likely": "نماذج تضمين محتملة",
+  "embedding.others": "نماذج أخرى",
+  "embedding.noModels": "اربط خادم نماذج يضم نموذج تضمين لاختياره هنا.",
+  "embedding.queryPrefix": "بادئة الاستعلام",
+  "embedding.passagePrefix": "بادئة المقطع",
+  "embedding.prefixHint": "تحتاج إليها بعض النماذج؛ راجع وثائق النموذج. المسافات محسوبة.",
+  "embedding.try": "اختبار",
+  "embedding.trying": "جارٍ الاختبار…",
+  "embedding.tried": "استغرقت جملة واحدة {time} ونتج عنها متجه عدد أبعاده {dimensions}.",
+  "embedding.anew":
+    "يُعاد تضمين كل المستندات في الخلفية وعلى حسابات أصحابها. حتى ذلك الحين تُستخدم التضمينات الحالية.",
+  "embedding.turnsOff": "سيتوقف البحث الدلالي، وتُحذف تضميناته بعد ساعة.",
+  "audit.area.embedding": "نموذج التضمين",
+  "audit.embedding.change": "تغيير نموذج التضمين",
+  "audit.embedding.try": "اختبار نموذج التضمين",
+};

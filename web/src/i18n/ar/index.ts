@@ -1,0 +1,3 @@
+/** All Arabic texts. */
+export { dictionary } from "./dictionary.ts";
+export { sentences } from "./sentences.ts";

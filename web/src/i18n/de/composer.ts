@@ -1,0 +1,41 @@
+/** German texts for the composer. */
+import type { composer as en } from "../en/composer.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const composer: Record<keyof typeof en, Entry> = {
+  "composer.context": "Kontext: {used} von {window} Tokens belegt",
+  "composer.label": "Nachricht",
+  "composer.placeholder": "Frage stellen",
+  "composer.send": "Senden",
+  "composer.waits": "Wird gleich gesendet; zum Abbrechen drücken",
+  "composer.stop": "Stoppen",
+  "composer.attach": "Dateien anhängen",
+  "composer.attached": "Anhänge",
+  "composer.collections": "Dokumentsammlungen",
+  "composer.sending": "Wird hochgeladen, {percent} %",
+  "composer.reading": "Wird verarbeitet…",
+  "composer.noText": "Als Datei angehängt",
+  "composer.remove": "{name} entfernen",
+  "composer.pastedName": "Eingefügter Text",
+  "composer.pastedAs": "Als Datei {name} eingefügt",
+  "composer.insert": "Als Text einfügen",
+  "composer.insertNamed": "Als Text einfügen: {name}",
+  "composer.removePicture": "Bild entfernen",
+  "composer.tooLarge": "„{name}“ ist größer als 8 MB.",
+  "composer.mediumTooLarge": "„{name}“ ist größer als 7 MB.",
+  "composer.notPicture": "„{name}“ ist kein unterstütztes Bild (PNG, JPEG, WebP oder GIF).",
+  "composer.model": "{name}: Modell wählen",
+  "composer.noModel": "Kein Modell",
+  "composer.tourMark": "Demo",
+  "composer.filter": "Modelle suchen",
+  "composer.agents": "Agenten",
+  "composer.models": "Modelle",
+  "composer.unavailable": "{name} · nicht verfügbar",
+  "composer.modelMissing":
+    "{name} ist nicht verfügbar. Wählen Sie ein anderes Modell oder warten Sie, bis es wieder da ist.",
+  "composer.connect": "Modell verbinden…",
+  "composer.workspace": "{name}: Arbeitsordner wählen",
+  "composer.filesOf": "Arbeitsordner",
+  "composer.ownFiles": "Nur dieser Chat",
+  "composer.readOnly": "schreibgeschützt",
+};

@@ -1,0 +1,42 @@
+/** German texts for the embedding model settings. */
+import type { embedding as en } from "../en/embedding.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const embedding: Record<keyof typeof en, Entry> = {
+  "settings.documents": "Dokumente",
+  "embedding.title": "Semantische Suche",
+  "embedding.intro":
+    "Mit einem Embedding-Modell werden Textstellen nach Bedeutung gefunden, nicht nur nach Stichwörtern.",
+  "embedding.inForce": "Aktives Modell",
+  "embedding.none": "Aus (nur Stichwortsuche)",
+  "embedding.builtIn": "Integriert (Englisch)",
+  "embedding.from.page": "hier gewählt",
+  "embedding.from.configuration": "aus der Konfiguration",
+  "embedding.dimensions": "Dimensionen",
+  "embedding.notYet": "nach dem ersten Dokument bekannt",
+  "embedding.progress": "Dokumente",
+  "embedding.done": "{whole} von {documents} fertig ({percent} %)",
+  "embedding.failed": { one: "{count} Fehler", other: "{count} Fehler" },
+  "embedding.noDocuments": "Noch keine Dokumente",
+  "embedding.earlier": "Bis dahin wird {model} verwendet; Dokumente: {count}.",
+  "embedding.problem": "Pausiert. {message}",
+  "embedding.choose": "Modell",
+  "embedding.asConfigured": "Aus der Konfiguration ({model})",
+  "embedding.likely": "Mögliche Embedding-Modelle",
+  "embedding.others": "Andere Modelle",
+  "embedding.noModels":
+    "Verbinden Sie einen Modellserver mit einem Embedding-Modell, um es hier auszuwählen.",
+  "embedding.queryPrefix": "Präfix für Suchanfragen",
+  "embedding.passagePrefix": "Präfix für Textstellen",
+  "embedding.prefixHint": "Manche Modelle brauchen eines; siehe deren Dokumentation. Leerzeichen zählen.",
+  "embedding.try": "Testen",
+  "embedding.trying": "Wird getestet…",
+  "embedding.tried": "Ein Satz dauerte {time} und ergab einen Vektor mit {dimensions} Dimensionen.",
+  "embedding.anew":
+    "Alle Embeddings werden neu berechnet, im Hintergrund und zulasten der Konten, denen die Dokumente gehören. Bis dahin werden die bisherigen verwendet.",
+  "embedding.turnsOff":
+    "Die semantische Suche wird deaktiviert. Ihre Embeddings werden nach einer Stunde gelöscht.",
+  "audit.area.embedding": "Embedding-Modell",
+  "audit.embedding.change": "Embedding-Modell geändert",
+  "audit.embedding.try": "Embedding-Modell getestet",
+};

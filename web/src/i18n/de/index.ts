@@ -1,0 +1,3 @@
+/** All German texts. */
+export { dictionary } from "./dictionary.ts";
+export { sentences } from "./sentences.ts";

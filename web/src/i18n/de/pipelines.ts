@@ -1,0 +1,95 @@
+/** German texts for the pipelines: small model calls around a chat. */
+import type { Entry } from "../index.svelte.ts";
+import type { pipelines as en } from "../en/pipelines.ts";
+
+export const pipelines: Record<keyof typeof en, Entry> = {
+  "settings.pipelines": "Modellaufgaben",
+  "pipelines.intro":
+    "Titel, Tags, Vorschläge und andere kleine Modellaufrufe rund um einen Chat. Nur Suchanfragen verzögern eine Antwort, um höchstens ein paar Sekunden. Die Summen gelten für die letzte Woche.",
+  "pipelines.taskModel": "Aufgabenmodell",
+  "pipelines.taskModelHint": "Für Chats mit einem Modell auf diesem Rechner oder in dessen Netzwerk.",
+  "pipelines.taskModelExternal": "Externes Aufgabenmodell",
+  "pipelines.taskModelExternalHint": "Für Chats mit einem externen Modell.",
+  "pipelines.chatModel": "Wie im Chat",
+  "pipelines.title": "Titel",
+  "pipelines.title.hint": "Chats heißen nach ihren ersten Wörtern, bis ein Modell einen Titel vorschlägt.",
+  "pipelines.tags": "Tags",
+  "pipelines.tags.hint": "Ein bis drei Wörter zum Stöbern in den Chats.",
+  "pipelines.follow_ups": "Anschlussfragen",
+  "pipelines.follow_ups.hint": "Vorschläge für die nächste Nachricht unter jeder Antwort.",
+  "pipelines.queries": "Suchanfragen",
+  "pipelines.queries.hint": "Werden vor einer Antwort aus dem ganzen Chat formuliert.",
+  "pipelines.queries.web": "Im Web",
+  "pipelines.queries.webHint": "Wenn die Websuche an ist. Sonst ist die Nachricht selbst die Suchanfrage.",
+  "pipelines.queries.documents": "In Dokumenten",
+  "pipelines.queries.documentsHint":
+    "Für Folgenachrichten in Chats mit Sammlungen. Die erste Nachricht ist selbst die Suchanfrage.",
+  "pipelines.rag": "Retrieval",
+  "pipelines.rag.hint": "Wie Textstellen aus Dokumenten und Seiten an das Modell gegeben werden.",
+  "pipelines.rag.system": "In der Systemnachricht",
+  "pipelines.rag.systemHint":
+    "Statt vor der Nachricht der Person. Server mit Prompt-Caching beginnen dann bei jeder Nachricht von vorn.",
+  "pipelines.rag.passages": "Max. Textstellen",
+  "pipelines.rag.passagesHint": "Pro Nachricht: je aus Dokumenten und aus Seiten.",
+  "pipelines.autocomplete": "Autovervollständigung",
+  "pipelines.autocomplete.hint":
+    "Grauer Text schlägt vor, wie die Nachricht weitergehen könnte; Tab übernimmt ihn.",
+  "pipelines.autocomplete.length": "Max. Textlänge",
+  "pipelines.autocomplete.lengthHint": "In Zeichen. Längere Texte erhalten keine Vorschläge.",
+  "pipelines.autocomplete.any": "beliebig",
+  "pipelines.moa": "Antworten zusammenführen",
+  "pipelines.moa.hint": "Wie mehrere Antworten auf Wunsch zu einer zusammengeführt werden.",
+  "pipelines.moa.samples": "Antworten pro Modell",
+  "pipelines.moa.samplesHint":
+    "Vorgabe unter „Vergleichen“ → „Erweitert“. Eine andere Anzahl kann dort gewählt werden.",
+  "pipelines.moa.layers": "Ebenen",
+  "pipelines.moa.layersHint":
+    "Bei 2 oder 3 antworten die Modelle vor dem Zusammenführen erneut und sehen dabei alle Antworten der vorigen Ebene. Jede Ebene kostet etwa so viel wie die Antworten.",
+  "pipelines.tools": "Tools im Prompt",
+  "pipelines.tools.hint":
+    "Wie Tools für Modelle ohne Tool-Aufrufe beschrieben werden. Wenn deaktiviert, haben diese Modelle keine Tools.",
+  "pipelines.code_interpreter": "Code Interpreter",
+  "pipelines.code_interpreter.hint":
+    "Diese Modelle schreiben Python zwischen Tags, und es wird ausgeführt. Wenn deaktiviert, rufen sie es wie jedes andere Tool auf.",
+  "pipelines.code_interpreter.retries": "Code-Wiederholungen",
+  "pipelines.code_interpreter.retriesHint":
+    "Wie oft hintereinander ein Modell fehlgeschlagenen Code in einer Antwort erneut versuchen darf. Danach wird Code angezeigt, aber nicht ausgeführt.",
+  "pipelines.calls": { one: "{count} Aufruf", other: "{count} Aufrufe" },
+  "pipelines.failed": "{count} unbrauchbar",
+  "pipelines.cancelled": "{count} abgebrochen",
+  "pipelines.tokens": "{tokens} Tokens",
+  "pipelines.lastFailure": "Letzter Fehler ({at}):",
+  "pipelines.latest": "Letzte Aufrufe",
+  "pipelines.change": "Bearbeiten",
+  "pipelines.template": "Vorlage",
+  "pipelines.templateHint":
+    "Variablen in doppelten geschweiften Klammern werden ausgefüllt: MESSAGES:END:6, prompt, CURRENT_DATE, USER_NAME und andere. Vorlagen aus Open WebUI können eingefügt werden.",
+  "pipelines.preview": "Vorschau",
+  "pipelines.try": "Mit Modell testen",
+  "pipelines.reset": "Zurücksetzen",
+  "pipelines.noChat": "Sie haben keinen Chat für die Vorschau.",
+  "pipelines.ofChat": "Mit Ihrem neuesten Chat: {chat}",
+  "pipelines.answerOf": "Antwort von {model}",
+  "pipelines.model": "Modell",
+  "pipelines.modelDefault": "Aufgabenmodell oder wie im Chat",
+  "pipelines.outputTokens": "Max. Ausgabe-Tokens",
+  "pipelines.seconds": "Zeitlimit in Sekunden",
+  "pipelines.badNumber": "Geben Sie eine ganze Zahl ein.",
+  "pipelines.between": "Geben Sie eine ganze Zahl von {least} bis {most} ein.",
+  "pipelines.outcome.done": "fertig",
+  "pipelines.outcome.fallback": "unbrauchbare Antwort",
+  "pipelines.outcome.failed": "fehlgeschlagen",
+  "pipelines.outcome.cancelled": "abgebrochen",
+  "debug.beside": {
+    one: "{count} Modellaufruf außerhalb der Ausführung",
+    other: "{count} Modellaufrufe außerhalb der Ausführung",
+  },
+  "followUps.title": "Vorgeschlagene Anschlussfragen",
+  "followUps.edit": "Erst bearbeiten",
+  "settings.completions": "Meine Nachrichten vervollständigen",
+  "settings.completionsHint":
+    "Grauer Text schlägt vor, wie Ihre Nachricht weitergehen könnte: Tab übernimmt alles, die rechte Pfeiltaste ein Wort. Auf dem Smartphone tippen Sie darauf.",
+  "audit.area.pipeline": "Modellaufgaben",
+  "audit.pipeline.change": "Modellaufgabe geändert",
+  "audit.pipeline.try": "Modellaufgabe getestet",
+};

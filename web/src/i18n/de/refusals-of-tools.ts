@@ -1,0 +1,87 @@
+/** German error messages for MCP servers, programs and skills, by message code, as in sentences.ts. */
+import type { Messages } from "../../api/messages.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const refusalsOfTools = {
+  mcp_not_started: "Das Programm {program} konnte nicht gestartet werden: {why}.",
+  mcp_bad_header: "Der Header {name} kann nicht gesendet werden.",
+  mcp_no_answer: "Der Server hat nicht innerhalb von {seconds} s geantwortet.",
+  mcp_ended_at_once: "Der Server hat sich sofort beendet.",
+  mcp_ended: "Der Server hat die Verbindung beendet.",
+  mcp_unusable: "Der Server ist nicht nutzbar: {why}.",
+  mcp_refuses: "Der Server lehnt die Verbindung ab: {quote}.",
+  mcp_other_versions: "Der Server unterstützt keine unserer Versionen des Protokolls.",
+  mcp_no_server: "Der Server hat die Sitzung nicht wie ein MCP-Server begonnen.",
+  mcp_not_listed: "Der Server listet seine Tools nicht auf: {why}.",
+  mcp_no_list: "Der Server hat eine ungültige Tool-Liste gesendet.",
+  mcp_silent: "Der Server antwortet nicht mehr: {why}.",
+  mcp_saying: "{problem} Meldung: „{quote}“",
+  mcp_closed: "die Verbindung wurde geschlossen",
+  mcp_too_long: "es hat zu lange gedauert",
+  mcp_something_else: "er hat eine unerwartete Antwort gesendet",
+  mcp_wants_sign_in: "er verlangt einen Schlüssel oder eine Anmeldung, oder andere als die vorhandenen",
+  mcp_not_allowed: "der Schlüssel oder die Anmeldung hat keine Berechtigung",
+  mcp_status: "er hat mit HTTP {status} geantwortet",
+  mcp_kind: "er hat mit {kind} geantwortet, nicht wie ein MCP-Server; prüfen Sie die Adresse",
+  mcp_not_mcp: "er hat nicht wie ein MCP-Server geantwortet; prüfen Sie die Adresse",
+  mcp_tool_left_out: "Das Tool „{name}“ ist nicht nutzbar: {why}.",
+  mcp_more_left_out: {
+    one: "{count} weiteres Tool ist nicht nutzbar.",
+    other: "{count} weitere Tools sind nicht nutzbar.",
+  },
+  mcp_pages_left_out: {
+    one: "Nur {count} Seite der Tool-Liste wird gelesen.",
+    other: "Nur {count} Seiten der Tool-Liste werden gelesen.",
+  },
+  mcp_tool_bad_name: "sein Name ist ungültig",
+  mcp_too_many_tools: "es gibt zu viele Tools",
+  mcp_tool_name_taken: "ein anderes Tool hat diesen Namen",
+  mcp_tool_no_schema: "es hat kein Schema",
+  mcp_tool_schema_too_deep: "sein Schema ist zu tief verschachtelt",
+  mcp_tool_schema_too_large: "sein Schema ist zu groß",
+  mcp_tool_not_offered: "der Server bietet es nicht an",
+  mcp_tool_names_secrets: "seine Namen enthalten Zugangsdaten, die an den Server gesendet wurden",
+
+  sign_in_address_unusable: "Eine Adresse für die Anmeldung ist nicht nutzbar. {why}",
+  sign_in_no_address: "Der Server hat keine Adresse.",
+  sign_in_not_needed: "Der Server verlangt keine Anmeldung.",
+  sign_in_unreadable: "Die Angaben des Servers zur Anmeldung sind nicht lesbar.",
+  sign_in_tokens_elsewhere: "Der Server gibt an, dass seine Tokens für einen anderen Server sind.",
+  sign_in_nobody_named: "Der Server nennt keinen Autorisierungsserver.",
+  sign_in_no_way: "Der Autorisierungsserver gibt nicht an, wie die Anmeldung abläuft.",
+  sign_in_no_place: "Der Autorisierungsserver gibt nicht an, wo die Anmeldung stattfindet.",
+  sign_in_other_name: "Der Autorisierungsserver nennt einen anderen Aussteller als erwartet.",
+  sign_in_unprotected: "Der Autorisierungsserver unterstützt PKCE mit S256 nicht.",
+  sign_in_not_registered:
+    "Beim Autorisierungsserver können sich Clients nicht selbst registrieren. Die Administration muss dort einen Client anlegen und dessen ID in oauth.client_id eintragen.",
+  sign_in_refuses_us:
+    "Der Autorisierungsserver hat die Registrierung dieses Clients abgelehnt: HTTP {status}.",
+  sign_in_other_issuer:
+    "Der Server nennt einen anderen Autorisierungsserver als den, für den client_id und client_secret gelten. Wenn das richtig ist, muss die Administration ihn als oauth.issuer eintragen: {issuer}",
+
+  programs_off: "Sie sind in der Konfiguration deaktiviert.",
+  programs_not_linux: "Programme laufen nur unter Linux, dessen Kernel sie isolieren kann.",
+  programs_no_python: "Es gibt kein nutzbares Python 3: {why}.",
+  programs_kernel: "Der Kernel erlaubt hier keine Sandbox: {why}.",
+  programs_broken: "Die Sandbox wurde getestet und funktioniert nicht: {why}.",
+  programs_no_folder: "Ihr Ordner konnte nicht angelegt werden: {why}.",
+
+  skill_unreadable: "Der Skill ist nicht lesbar: {why}.",
+  skill_too_many: {
+    one: "Es gibt bereits {count} anderen Skill, mehr sind nicht möglich.",
+    other: "Es gibt bereits {count} andere Skills, mehr sind nicht möglich.",
+  },
+  skill_bad_folder: "Der Ordnername muss aus 1 bis {limit} Kleinbuchstaben, Ziffern und „-“ bestehen.",
+  skill_no_folder: "Das ist kein Ordner, sondern ein Link oder etwas anderes.",
+  skill_file_missing: "Datei nicht gefunden: {file}.",
+  skill_file_unreadable: "{file} ist nicht lesbar: {why}.",
+  skill_no_file: "{file} ist keine Datei, sondern ein Link oder etwas anderes.",
+  skill_file_outside: "{file} liegt außerhalb des Skills.",
+  skill_file_too_large: "{file} hat {size} Byte; höchstens {limit} sind erlaubt.",
+  skill_file_no_text: "{file} ist kein Text.",
+  skill_no_head:
+    "SKILL.md muss mit einer Zeile „---“, `name:` und `description:` und einer weiteren Zeile „---“ beginnen.",
+  skill_field_missing: "In SKILL.md fehlt `{field}:`.",
+  skill_other_name: "In SKILL.md steht der Name „{name}“, der Ordner heißt aber „{folder}“.",
+  skill_bad_description: "Die Beschreibung muss 1 bis {limit} Zeichen haben.",
+} satisfies Partial<Record<keyof Messages, Entry>>;

@@ -1,0 +1,3 @@
+/** All Spanish texts. */
+export { dictionary } from "./dictionary.ts";
+export { sentences } from "./sentences.ts";

@@ -1,0 +1,95 @@
+/** Spanish texts for sign-in settings. */
+import type { signIn as en } from "../en/sign-in.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const signIn: Record<keyof typeof en, Entry> = {
+  "settings.sessions": "Sesiones",
+  "sessions.intro": {
+    one: "Dónde tienes sesiones abiertas. Una sesión finaliza {count} hora después de iniciarse.",
+    many: "Dónde tienes sesiones abiertas. Una sesión finaliza {count} horas después de iniciarse.",
+    other: "Dónde tienes sesiones abiertas. Una sesión finaliza {count} horas después de iniciarse.",
+  },
+  "sessions.on": "{browser} en {system}",
+  "sessions.unknown": "Navegador desconocido",
+  "sessions.this": "este navegador",
+  "sessions.began": "iniciada el {date}",
+  "sessions.from": "desde {address}",
+  "sessions.used": "último uso: {date}",
+  "sessions.end": "Cerrar sesión",
+  "sessions.endOf": "Cerrar sesión: {device}",
+  "sessions.endConfirm":
+    "¿Cerrar la sesión de {device}? Todo lo que esté abierto allí se cierra de inmediato.",
+  "sessions.endOthers": "Cerrar las demás sesiones",
+  "sessions.endOthersConfirm":
+    "Todas tus demás sesiones finalizan de inmediato. Las claves de API siguen funcionando.",
+  "sessions.endAll": "Cerrar todas las sesiones",
+  "sessions.endAllConfirm":
+    "Todas tus sesiones finalizan de inmediato, incluida esta. Las claves de API siguen funcionando.",
+  "sessions.ended": "Se cerraron las demás sesiones.",
+
+  "reset.title": "Elige una contraseña nueva",
+  "reset.over": "Este enlace ha caducado o ya se usó. Pide uno nuevo a un administrador.",
+  "reset.done": "Contraseña cambiada. Ya puedes iniciar sesión.",
+  "reset.make": "Restablecer contraseña",
+  "reset.makeOf": "Restablecer la contraseña de {name}",
+  "reset.made":
+    "Envía este enlace a {name} para que elija una contraseña nueva. Funciona una sola vez, hasta el {date}, y solo se muestra ahora.",
+
+  "signUp.title": "Crear una cuenta",
+  "signUp.submit": "Crear cuenta",
+  "signUp.closed": "Necesitas una invitación para crear una cuenta aquí. Pídesela a un administrador.",
+  "signUp.over":
+    "Esta invitación ya se usó, ha caducado, se revocó o es para otro correo electrónico. Pide una nueva.",
+  "signUp.taken":
+    "No se pudo iniciar sesión con esta contraseña. Si ya tienes una cuenta, usa su contraseña.",
+  "signUp.toLogin": "Iniciar sesión",
+  "signUp.link": "Crear una cuenta",
+  "signUp.who": "Registro",
+  "signUp.closedMode": "Cerrado",
+  "signUp.closedText":
+    "Solo los administradores añaden cuentas; las invitaciones existentes quedan en pausa.",
+  "signUp.invitationMode": "Con invitación",
+  "signUp.invitationText": "Con un enlace que envías tú.",
+  "signUp.openMode": "Abierto",
+  "signUp.openText":
+    "Cualquiera que pueda acceder a este servidor. Cada cuenta cuesta lo que cuestan sus ejecuciones: fija límites.",
+
+  "invitations.title": "Invitaciones",
+  "invitations.email": "Restringir a un correo",
+  "invitations.emailHint": "Déjalo vacío para cualquiera que tenga el enlace",
+  "invitations.most": "Máximo de cuentas",
+  "invitations.days": "Validez (días)",
+  "invitations.create": "Crear enlace",
+  "invitations.made": "Envía este enlace. Solo se muestra ahora.",
+  "invitations.anybody": "Cualquiera con el enlace",
+  "invitations.used": "usada",
+  "invitations.uses": "{uses} de {most} usos",
+  "invitations.until": "hasta el {date}",
+  "invitations.over": "caducó el {date}",
+  "invitations.takeBack": "Revocar",
+  "invitations.takeBackConfirm":
+    "¿Revocar la invitación «{who}»? Su enlace deja de funcionar de inmediato. Las cuentas creadas con él se conservan.",
+
+  "signIns.title": "Tus inicios de sesión",
+  "signIns.intro":
+    "Cuando inicias sesión, los agentes que trabajan para ti usan estos servidores en tu nombre. Los demás no ven lo que tú ves allí.",
+  "signIns.kind.oauth": "requiere que inicies sesión",
+  "signIns.kind.user_token": "requiere tu token",
+  "signIns.state.signed_out": "sin sesión iniciada",
+  "signIns.state.lapsed": "sesión caducada",
+  "signIns.signIn": "Iniciar sesión en {name}",
+  "signIns.signOut": "Cerrar sesión en {name}",
+  "signIns.signOutConfirm":
+    "Tu inicio de sesión se quita de aquí. Los agentes no podrán usar {name} por ti hasta que vuelvas a iniciar sesión.",
+  "signIns.token": "Tu token de {name}",
+  "signIns.save": "Guardar",
+  "signIns.ended.done": "Has iniciado sesión.",
+  "signIns.ended.unknown":
+    "Este inicio de sesión ya se usó, tardó demasiado o empezó en otro lugar. Inténtalo de nuevo.",
+  "signIns.ended.denied": "El servidor denegó el acceso.",
+  "signIns.ended.wrong_issuer":
+    "Volviste desde una dirección inesperada, así que se rechazó el inicio de sesión. Avisa a un administrador.",
+  "signIns.ended.refused": "El servidor rechazó el inicio de sesión. Inténtalo de nuevo.",
+  "signIns.ended.unreachable": "No se puede conectar con el servidor. Inténtalo más tarde.",
+  "signIns.ended.signed_out": "Inicia sesión en Glasshouse en este navegador e inténtalo de nuevo.",
+};

@@ -1,0 +1,43 @@
+/** French texts for the embedding model settings. */
+import type { embedding as en } from "../en/embedding.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const embedding: Record<keyof typeof en, Entry> = {
+  "settings.documents": "Documents",
+  "embedding.title": "Recherche sémantique",
+  "embedding.intro":
+    "Avec un modèle d’embedding, les passages sont trouvés d’après leur sens, et pas seulement par mots-clés.",
+  "embedding.inForce": "Modèle actif",
+  "embedding.none": "Désactivée (mots-clés seulement)",
+  "embedding.builtIn": "Intégré (anglais)",
+  "embedding.from.page": "choisi ici",
+  "embedding.from.configuration": "issu de la configuration",
+  "embedding.dimensions": "Dimensions",
+  "embedding.notYet": "connues après le premier document",
+  "embedding.progress": "Documents",
+  "embedding.done": "{whole} sur {documents} traités ({percent} %)",
+  "embedding.failed": { one: "{count} en échec", many: "{count} en échec", other: "{count} en échec" },
+  "embedding.noDocuments": "Aucun document pour le moment",
+  "embedding.earlier": "D’ici là, {model} est utilisé, avec {count} documents.",
+  "embedding.problem": "En pause. {message}",
+  "embedding.choose": "Modèle",
+  "embedding.asConfigured": "Selon la configuration ({model})",
+  "embedding.likely": "Modèles d’embedding probables",
+  "embedding.others": "Autres modèles",
+  "embedding.noModels":
+    "Connectez un serveur de modèles proposant un modèle d’embedding pour le choisir ici.",
+  "embedding.queryPrefix": "Préfixe des requêtes",
+  "embedding.passagePrefix": "Préfixe des passages",
+  "embedding.prefixHint":
+    "Certains modèles en exigent un ; consultez leur documentation. Les espaces comptent.",
+  "embedding.try": "Tester",
+  "embedding.trying": "Test en cours…",
+  "embedding.tried": "Une phrase a pris {time} et donné un vecteur à {dimensions} dimensions.",
+  "embedding.anew":
+    "Les embeddings de tous les documents seront recalculés en arrière-plan, sur le compte de leurs propriétaires. D’ici là, les embeddings actuels restent utilisés.",
+  "embedding.turnsOff":
+    "La recherche sémantique sera désactivée. Ses embeddings seront supprimés au bout d’une heure.",
+  "audit.area.embedding": "Modèle d’embedding",
+  "audit.embedding.change": "Modèle d’embedding modifié",
+  "audit.embedding.try": "Modèle d’embedding testé",
+};

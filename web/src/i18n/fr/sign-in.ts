@@ -1,0 +1,94 @@
+/** French texts for sign-in settings. */
+import type { signIn as en } from "../en/sign-in.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const signIn: Record<keyof typeof en, Entry> = {
+  "settings.sessions": "Sessions",
+  "sessions.intro": {
+    one: "Appareils connectés à votre compte. Une session prend fin {count} heure après son début.",
+    many: "Appareils connectés à votre compte. Une session prend fin {count} d’heures après son début.",
+    other: "Appareils connectés à votre compte. Une session prend fin {count} heures après son début.",
+  },
+  "sessions.on": "{browser} sur {system}",
+  "sessions.unknown": "Navigateur inconnu",
+  "sessions.this": "ce navigateur",
+  "sessions.began": "ouverte le {date}",
+  "sessions.from": "depuis {address}",
+  "sessions.used": "dernière utilisation le {date}",
+  "sessions.end": "Déconnecter",
+  "sessions.endOf": "Déconnecter : {device}",
+  "sessions.endConfirm": "Déconnecter {device} ? Tout ce qui y est ouvert se ferme immédiatement.",
+  "sessions.endOthers": "Déconnecter les autres sessions",
+  "sessions.endOthersConfirm":
+    "Toutes vos autres sessions prennent fin immédiatement. Les clés API restent valables.",
+  "sessions.endAll": "Tout déconnecter",
+  "sessions.endAllConfirm":
+    "Toutes vos sessions prennent fin immédiatement, y compris celle-ci. Les clés API restent valables.",
+  "sessions.ended": "Autres sessions déconnectées.",
+
+  "reset.title": "Choisir un nouveau mot de passe",
+  "reset.over": "Ce lien a expiré ou a déjà été utilisé. Demandez-en un nouveau à un administrateur.",
+  "reset.done": "Mot de passe modifié. Vous pouvez maintenant vous connecter.",
+  "reset.make": "Réinitialiser le mot de passe",
+  "reset.makeOf": "Réinitialiser le mot de passe de {name}",
+  "reset.made":
+    "Envoyez ce lien à {name} pour le choix d’un nouveau mot de passe. Il fonctionne une seule fois, jusqu’au {date}, et n’est affiché que maintenant.",
+
+  "signUp.title": "Créer un compte",
+  "signUp.submit": "Créer le compte",
+  "signUp.closed": "La création d’un compte ici nécessite une invitation. Contactez un administrateur.",
+  "signUp.over":
+    "Cette invitation a été utilisée, a expiré, a été révoquée ou est destinée à une autre adresse e-mail. Demandez-en une nouvelle.",
+  "signUp.taken":
+    "Connexion impossible avec ce mot de passe. Si vous avez déjà un compte, utilisez son mot de passe.",
+  "signUp.toLogin": "Se connecter plutôt",
+  "signUp.link": "Créer un compte",
+  "signUp.who": "Inscription",
+  "signUp.closedMode": "Fermée",
+  "signUp.closedText":
+    "Seuls les administrateurs ajoutent des comptes ; les invitations existantes sont suspendues.",
+  "signUp.invitationMode": "Sur invitation",
+  "signUp.invitationText": "Avec un lien que vous envoyez.",
+  "signUp.openMode": "Ouverte",
+  "signUp.openText":
+    "Toute personne pouvant accéder à ce serveur. Chaque compte coûte ce que coûtent ses exécutions : fixez des limites.",
+
+  "invitations.title": "Invitations",
+  "invitations.email": "Réserver à l’adresse",
+  "invitations.emailHint": "Laissez vide pour toute personne ayant le lien",
+  "invitations.most": "Max. de comptes",
+  "invitations.days": "Validité (jours)",
+  "invitations.create": "Créer le lien",
+  "invitations.made": "Envoyez ce lien. Il n’est affiché que maintenant.",
+  "invitations.anybody": "Toute personne ayant le lien",
+  "invitations.used": "utilisée",
+  "invitations.uses": "{uses} utilisations sur {most}",
+  "invitations.until": "jusqu’au {date}",
+  "invitations.over": "expirée le {date}",
+  "invitations.takeBack": "Révoquer",
+  "invitations.takeBackConfirm":
+    "Révoquer l’invitation « {who} » ? Son lien cesse de fonctionner immédiatement. Les comptes déjà créés sont conservés.",
+
+  "signIns.title": "Vos connexions",
+  "signIns.intro":
+    "Une fois la connexion établie, les agents qui travaillent pour vous utilisent ces serveurs en votre nom. Les autres ne voient pas ce que vous y voyez.",
+  "signIns.kind.oauth": "nécessite votre connexion",
+  "signIns.kind.user_token": "nécessite votre jeton",
+  "signIns.state.signed_out": "non connecté",
+  "signIns.state.lapsed": "connexion expirée",
+  "signIns.signIn": "Se connecter à {name}",
+  "signIns.signOut": "Se déconnecter de {name}",
+  "signIns.signOutConfirm":
+    "Votre connexion est supprimée ici. Les agents ne pourront plus utiliser {name} pour vous tant que vous ne vous reconnectez pas.",
+  "signIns.token": "Votre jeton pour {name}",
+  "signIns.save": "Enregistrer",
+  "signIns.ended.done": "Connexion réussie.",
+  "signIns.ended.unknown":
+    "Cette connexion a déjà été utilisée, a pris trop de temps ou a commencé ailleurs. Réessayez.",
+  "signIns.ended.denied": "Le serveur a refusé l’accès.",
+  "signIns.ended.wrong_issuer":
+    "Le retour provient d’une adresse inattendue ; la connexion a donc été rejetée. Signalez-le à un administrateur.",
+  "signIns.ended.refused": "Le serveur a rejeté la connexion. Réessayez.",
+  "signIns.ended.unreachable": "Serveur injoignable. Réessayez plus tard.",
+  "signIns.ended.signed_out": "Connectez-vous à Glasshouse dans ce navigateur, puis réessayez.",
+};

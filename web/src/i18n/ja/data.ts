@@ -1,0 +1,45 @@
+/** Japanese texts for data export, import and account deletion in the settings. */
+import type { Entry } from "../index.svelte.ts";
+import type { data as en } from "../en/data.ts";
+
+export const data: Record<keyof typeof en, Entry> = {
+  "settings.data": "データ",
+  "data.export": "エクスポート",
+  "data.exportText":
+    "すべてのデータを 1 つのファイルにまとめます。全ブランチと実行ログを含むチャット、ファイル、ドキュメントコレクション、メモリ、スケジュール、キーの名前が対象です。パスワードとキーは含まれません。",
+  "data.exportDo": "データをダウンロード",
+  "data.import": "インポート",
+  "data.importText":
+    "Glasshouse のエクスポート、または Open WebUI からエクスポートしたチャットを、このアカウントに取り込みます。既存のデータは残り、重複しません。スケジュールはオフの状態で取り込まれます。",
+  "data.choose": "ファイルを選択",
+  "data.dropHere": "またはここにドロップ",
+  "data.sending": "{name}（{size}）をインポート中…",
+  "data.made": "インポート済み",
+  "data.here": "既存",
+  "data.left": "スキップ",
+  "data.leftMore": { other: "ほか {count} 件" },
+  "data.nothingNew": "新しくインポートするものはありません。",
+  "data.count.chats": { other: "チャット {count} 件" },
+  "data.count.messages": { other: "メッセージ {count} 件" },
+  "data.count.runs": { other: "実行 {count} 件" },
+  "data.count.files": { other: "ファイル {count} 件" },
+  "data.count.memories": { other: "メモリ {count} 件" },
+  "data.count.facts": { other: "学習した情報 {count} 件" },
+  "data.count.schedules": { other: "スケジュール {count} 件" },
+  "data.count.collections": { other: "コレクション {count} 件" },
+  "data.count.documents": { other: "ドキュメント {count} 件" },
+  "data.what.chat": "チャット",
+  "data.what.message": "メッセージ",
+  "data.what.run": "実行",
+  "data.what.file": "ファイル",
+  "data.what.memory": "メモリ",
+  "data.what.fact": "学習した情報",
+  "data.what.schedule": "スケジュール",
+  "data.what.collection": "コレクション",
+  "data.what.document": "ドキュメント",
+  "data.what.key": "キー",
+  "data.what.agent": "エージェント",
+  "data.what.line": "行",
+  "data.end": "アカウントを削除",
+  "data.endText": "アカウントとその内容をすべて完全に削除します。先にデータをエクスポートしてください。",
+};

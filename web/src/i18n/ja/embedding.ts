@@ -1,0 +1,40 @@
+/** Japanese texts for the embedding model settings. */
+import type { embedding as en } from "../en/embedding.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const embedding: Record<keyof typeof en, Entry> = {
+  "settings.documents": "ドキュメント",
+  "embedding.title": "セマンティック検索",
+  "embedding.intro": "埋め込みモデルを使うと、キーワードだけでなく意味でもパッセージを検索できます。",
+  "embedding.inForce": "使用中のモデル",
+  "embedding.none": "オフ（キーワードのみ）",
+  "embedding.builtIn": "組み込み（英語）",
+  "embedding.from.page": "ここで選択",
+  "embedding.from.configuration": "構成ファイル",
+  "embedding.dimensions": "次元数",
+  "embedding.notYet": "最初のドキュメントの処理後に判明",
+  "embedding.progress": "ドキュメント",
+  "embedding.done": "{documents} 件中 {whole} 件完了（{percent}%）",
+  "embedding.failed": { other: "{count} 件失敗" },
+  "embedding.noDocuments": "ドキュメントはまだありません",
+  "embedding.earlier": "それまでは {model} を使用します（ドキュメント {count} 件）。",
+  "embedding.problem": "一時停止中。{message}",
+  "embedding.choose": "モデル",
+  "embedding.asConfigured": "構成ファイルの設定（{model}）",
+  "embedding.likely": "埋め込みモデルの候補",
+  "embedding.others": "その他のモデル",
+  "embedding.noModels": "埋め込みモデルのあるモデルサーバーを接続すると、ここで選択できます。",
+  "embedding.queryPrefix": "クエリプレフィックス",
+  "embedding.passagePrefix": "パッセージプレフィックス",
+  "embedding.prefixHint":
+    "一部のモデルで必要です。モデルのドキュメントをご確認ください。空白も区別されます。",
+  "embedding.try": "テスト",
+  "embedding.trying": "テスト中…",
+  "embedding.tried": "1 文の処理に {time}かかり、{dimensions} 次元のベクトルになりました。",
+  "embedding.anew":
+    "すべてのドキュメントをバックグラウンドで埋め込み直します。使用量は各所有者のアカウントに計上されます。完了までは現在の埋め込みを使用します。",
+  "embedding.turnsOff": "セマンティック検索がオフになります。埋め込みは 1 時間後に削除されます。",
+  "audit.area.embedding": "埋め込みモデル",
+  "audit.embedding.change": "埋め込みモデルを変更",
+  "audit.embedding.try": "埋め込みモデルをテスト",
+};

@@ -1,0 +1,33 @@
+/** Japanese texts for research. */
+export const research = {
+  "research.mode.chat": "リサーチ：オフ",
+  "research.mode.research": "リサーチ",
+  "research.mode.deep": "ディープリサーチ",
+  "research.modeHint":
+    "検索して読み、情報源付きのレポートを書きます。もう一度押すとディープリサーチ、さらに押すとオフになります。",
+  "research.web": "ウェブ検索",
+  "research.webShort": "ウェブ",
+  "research.webHint": "回答前にウェブを検索し、見つけた内容を引用します。",
+  "research.turn": "ラウンド {turn}",
+  "research.plan": "計画を確認",
+  "research.planField": "計画（1 行に 1 項目）",
+  "research.begin": "リサーチを開始",
+  "research.skip": "確認をスキップ",
+  "research.begun": "確認をスキップしました。",
+  "research.reportNow": "今すぐレポートを作成",
+  "research.reportNowHint": "検索をやめ、ここまでの内容でレポートを書きます。",
+  "research.sources": "情報源",
+  "research.cited": "引用（{count}）",
+  "research.all": "すべて（{count}）",
+  "research.share": "引用文 {count} 件中 {verified} 件が情報源と完全に一致しています。",
+  "research.verified": "検証済み：引用文が情報源にあります",
+  "research.unverified": "未検証：一致する引用文が情報源にありません",
+  "research.openSource": "情報源を開く",
+  "research.openCopy": "引用箇所を開く",
+  "research.newAddress":
+    "この URL は、あなたの入力でも検索結果でもありません。URL からエージェントの持つ情報が漏れる可能性があります。許可する前に確認してください。",
+  "research.none": "引用された情報源はありません",
+  "research.exportMarkdown": "Markdown",
+  "research.exportPage": "HTML",
+  "research.exportPdfHint": "ブラウザーの印刷ダイアログが開きます。「PDF に保存」を選択してください。",
+};

@@ -1,0 +1,89 @@
+/** Japanese texts for sign-in settings. */
+import type { signIn as en } from "../en/sign-in.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const signIn: Record<keyof typeof en, Entry> = {
+  "settings.sessions": "セッション",
+  "sessions.intro": { other: "ログイン中のデバイスです。セッションは開始から {count} 時間で終了します。" },
+  "sessions.on": "{browser}（{system}）",
+  "sessions.unknown": "不明なブラウザー",
+  "sessions.this": "このブラウザー",
+  "sessions.began": "開始 {date}",
+  "sessions.from": "接続元 {address}",
+  "sessions.used": "最終使用 {date}",
+  "sessions.end": "ログアウト",
+  "sessions.endOf": "ログアウト：{device}",
+  "sessions.endConfirm":
+    "{device} をログアウトしますか？そこで開いているものはすべて、ただちに閉じられます。",
+  "sessions.endOthers": "他のデバイスからログアウト",
+  "sessions.endOthersConfirm": "他のセッションはすべて、ただちに終了します。API キーは引き続き使えます。",
+  "sessions.endAll": "全デバイスからログアウト",
+  "sessions.endAllConfirm":
+    "このセッションも含めて、すべてのセッションがただちに終了します。API キーは引き続き使えます。",
+  "sessions.ended": "他のデバイスからログアウトしました。",
+
+  "reset.title": "新しいパスワードの設定",
+  "reset.over": "このリンクは期限切れか、使用済みです。管理者に新しいリンクを依頼してください。",
+  "reset.done": "パスワードを変更しました。ログインできます。",
+  "reset.make": "パスワードをリセット",
+  "reset.makeOf": "{name} さんのパスワードをリセット",
+  "reset.made":
+    "新しいパスワードを設定できるよう、このリンクを {name} さんに送ってください。{date} まで 1 回だけ使えます。表示されるのは今だけです。",
+
+  "signUp.title": "アカウントの作成",
+  "signUp.submit": "アカウントを作成",
+  "signUp.closed": "アカウントの作成には招待が必要です。管理者にお問い合わせください。",
+  "signUp.over":
+    "この招待は、使用済み、期限切れ、取り消し済み、または別のメールアドレス宛てです。新しい招待を依頼してください。",
+  "signUp.taken":
+    "このパスワードではログインできませんでした。すでにアカウントがある場合は、そのパスワードを使ってください。",
+  "signUp.toLogin": "ログインはこちら",
+  "signUp.link": "アカウントを作成",
+  "signUp.who": "アカウント登録",
+  "signUp.closedMode": "管理者のみ",
+  "signUp.closedText": "アカウントを追加できるのは管理者だけです。既存の招待は一時停止されます。",
+  "signUp.invitationMode": "招待制",
+  "signUp.invitationText": "送信されたリンクから登録できます。",
+  "signUp.openMode": "公開",
+  "signUp.openText":
+    "このサーバーにアクセスできる全員が登録できます。各アカウントの実行にはコストがかかるため、上限を設定してください。",
+
+  "invitations.title": "招待",
+  "invitations.email": "メールアドレスを限定",
+  "invitations.emailHint": "空欄の場合、リンクを知っている全員が対象です",
+  "invitations.most": "最大アカウント数",
+  "invitations.days": "有効期間（日）",
+  "invitations.create": "リンクを作成",
+  "invitations.made": "このリンクを送ってください。表示されるのは今だけです。",
+  "invitations.anybody": "リンクを知っている全員",
+  "invitations.used": "使用済み",
+  "invitations.uses": "{uses}/{most} 使用済み",
+  "invitations.until": "{date} まで",
+  "invitations.over": "期限切れ {date}",
+  "invitations.takeBack": "取り消す",
+  "invitations.takeBackConfirm":
+    "招待「{who}」を取り消しますか？リンクはただちに使えなくなります。これで作成されたアカウントは残ります。",
+
+  "signIns.title": "外部サーバーへのログイン",
+  "signIns.intro":
+    "ログインすると、あなたのために働くエージェントが、あなたとしてこれらのサーバーを使います。そこで表示される内容は、他の人には見えません。",
+  "signIns.kind.oauth": "ログインが必要",
+  "signIns.kind.user_token": "トークンが必要",
+  "signIns.state.signed_out": "未ログイン",
+  "signIns.state.lapsed": "ログインの期限切れ",
+  "signIns.signIn": "{name} にログイン",
+  "signIns.signOut": "{name} からログアウト",
+  "signIns.signOutConfirm":
+    "ここからログイン情報が削除されます。再度ログインするまで、エージェントは {name} を使えません。",
+  "signIns.token": "{name} のトークン",
+  "signIns.save": "保存",
+  "signIns.ended.done": "ログインしました。",
+  "signIns.ended.unknown":
+    "このログインは使用済みか、時間がかかりすぎたか、別の場所で開始されました。もう一度お試しください。",
+  "signIns.ended.denied": "サーバーがアクセスを拒否しました。",
+  "signIns.ended.wrong_issuer":
+    "想定外のアドレスから戻ったため、ログインを拒否しました。管理者にお知らせください。",
+  "signIns.ended.refused": "サーバーがログインを拒否しました。もう一度お試しください。",
+  "signIns.ended.unreachable": "サーバーに接続できません。後でもう一度お試しください。",
+  "signIns.ended.signed_out": "このブラウザーで Glasshouse にログインしてから、もう一度お試しください。",
+};

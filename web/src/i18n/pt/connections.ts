@@ -1,0 +1,92 @@
+/** Portuguese texts for model connections. */
+import type { Entry } from "../index.svelte.ts";
+import type { connections as en } from "../en/connections.ts";
+
+export const connections: Record<keyof typeof en, Entry> = {
+  "connection.name": "Nome",
+  "connection.namePlaceholder": "Meu servidor",
+  "connection.url": "URL base",
+  "connection.key": "Chave de API",
+  "connection.keyOptional": "deixe em branco se não precisar",
+  "connection.provider": "Provedor",
+  "connection.otherProvider": "Outro servidor compatível com a OpenAI",
+  "connection.getKey": "Obter uma chave de API",
+  "connection.more": "Mais opções",
+  "connection.kind": "Formato da API",
+  "connection.region": "Região da AWS",
+  "connection.profile": "Perfil da AWS, se não houver chave",
+  "connection.api_version": "Versão da API, para endereços de implantações",
+  "connection.project": "Projeto do Google Cloud",
+  "connection.location": "Local",
+  "connection.bedrockKey":
+    "Uma chave de API do Bedrock ou ACCESS_KEY_ID:SECRET_ACCESS_KEY. Deixe em branco para usar as credenciais da AWS do próprio servidor.",
+  "connection.vertexKey":
+    "O JSON de uma conta de serviço ou uma chave de API. No Google Cloud, deixe em branco para usar a conta de serviço da máquina.",
+  "connection.file": "do arquivo de configuração",
+  "connection.test": "Testar",
+  "connection.testing": "Testando…",
+  "connection.added": {
+    one: "Conectado. {count} modelo disponível.",
+    many: "Conectado. {count} de modelos disponíveis.",
+    other: "Conectado. {count} modelos disponíveis.",
+  },
+  "connection.testOk": {
+    one: "A conexão funciona. {count} modelo disponível.",
+    many: "A conexão funciona. {count} de modelos disponíveis.",
+    other: "A conexão funciona. {count} modelos disponíveis.",
+  },
+  "connection.add": "Conectar",
+  "connection.refresh": "Atualizar modelos",
+  "connection.remove": "Remover",
+  "connection.removeConfirm": "Remover “{name}”? Os modelos dela ficam indisponíveis; os chats são mantidos.",
+  "connection.environment": "do ambiente",
+  "connection.withKey": { one: "{count} chave", many: "{count} de chaves", other: "{count} chaves" },
+  "connection.trusted": "Encaminhar dados do usuário",
+  "connection.trustedHint":
+    "Envia a este servidor, em cada solicitação, o nome, o e-mail e a função do usuário, além de metadados do chat e da solicitação.",
+  "connection.none": "Nenhum servidor conectado ainda",
+  "connection.settings": "Configurações de {name}",
+  "connection.off": "desativada",
+  "connection.enabled": "Ativada",
+  "connection.enabledHint": "Quando desativada, os modelos dela ficam indisponíveis.",
+  "connection.together": "Balanceamento de carga",
+  "connection.togetherHint":
+    "Modelos de mesmo nome em todas as conexões com esta opção viram um só: as solicitações são distribuídas por peso e, em caso de falha, passam para outro servidor.",
+  "connection.weight": "Peso",
+  "connection.weightHint":
+    "Parcela das solicitações, de 0 a 1000. Com 0, só é usada quando as outras falham.",
+  "connection.badWeight": "Digite um número inteiro de {least} a 1000.",
+  "connection.leftAlone": {
+    one: "Em pausa por {time} após {count} falha.",
+    many: "Em pausa por {time} após {count} de falhas seguidas.",
+    other: "Em pausa por {time} após {count} falhas seguidas.",
+  },
+  "connection.halfOpen": "A próxima solicitação tenta de novo.",
+  "connection.lastFailure": "Há {ago}: {message}",
+  "connection.keys": "Chaves",
+  "connection.noKeys": "As solicitações são enviadas sem chave.",
+  "connection.keyEnding": "Chave …{ending}",
+  "connection.keyHidden": "Chave {number}",
+  "connection.keyUnreadable":
+    "Não pode ser descriptografada com o arquivo de chave deste servidor. Remova-a e digite-a de novo.",
+  "connection.keyUses": {
+    one: "{count} resposta desde que o servidor foi iniciado",
+    many: "{count} de respostas desde que o servidor foi iniciado",
+    other: "{count} respostas desde que o servidor foi iniciado",
+  },
+  "connection.keyRests": "em pausa por {time}",
+  "connection.keyWeight": "Peso de {key}",
+  "connection.removeKey": "Remover {key}",
+  "connection.removeKeyConfirm": "A chave é removida deste servidor. Ela continua válida no provedor.",
+  "connection.newKey": "Nova chave",
+  "connection.addKey": "Adicionar chave",
+  "connection.tryModel": "Modelo para testar",
+  "connection.tryNoModel": "só listar modelos",
+  "connection.tryTook": {
+    one: "Responde em {time}. {count} modelo disponível.",
+    many: "Responde em {time}. {count} de modelos disponíveis.",
+    other: "Responde em {time}. {count} modelos disponíveis.",
+  },
+  "connection.tryAnswer": "O modelo respondeu em {time}: {text}",
+  "connection.trySilent": "O modelo retornou uma resposta vazia após {time}.",
+};

@@ -1,0 +1,96 @@
+/** Portuguese texts for the pipelines: small model calls around a chat. */
+import type { Entry } from "../index.svelte.ts";
+import type { pipelines as en } from "../en/pipelines.ts";
+
+export const pipelines: Record<keyof typeof en, Entry> = {
+  "settings.pipelines": "Tarefas de modelo",
+  "pipelines.intro":
+    "Títulos, tags, sugestões e outras pequenas chamadas de modelo em torno de um chat. Só as consultas de busca atrasam uma resposta, em alguns segundos no máximo. Os totais são da última semana.",
+  "pipelines.taskModel": "Modelo de tarefas",
+  "pipelines.taskModelHint": "Usado em chats com um modelo desta máquina ou da rede dela.",
+  "pipelines.taskModelExternal": "Modelo de tarefas externo",
+  "pipelines.taskModelExternalHint": "Usado em chats com um modelo externo.",
+  "pipelines.chatModel": "O mesmo do chat",
+  "pipelines.title": "Título",
+  "pipelines.title.hint": "O chat leva o nome das primeiras palavras até que um modelo sugira um título.",
+  "pipelines.tags": "Tags",
+  "pipelines.tags.hint": "De uma a três palavras para navegar pelos chats.",
+  "pipelines.follow_ups": "Sugestões",
+  "pipelines.follow_ups.hint": "Próximas mensagens sugeridas abaixo de cada resposta.",
+  "pipelines.queries": "Consultas de busca",
+  "pipelines.queries.hint": "Consultas escritas a partir do chat inteiro antes de uma resposta.",
+  "pipelines.queries.web": "Na web",
+  "pipelines.queries.webHint":
+    "Quando a busca na web está ativada. Caso contrário, a consulta é a própria mensagem.",
+  "pipelines.queries.documents": "Em documentos",
+  "pipelines.queries.documentsHint":
+    "Para as mensagens seguintes em chats com coleções. A primeira mensagem é a própria consulta.",
+  "pipelines.rag": "Recuperação",
+  "pipelines.rag.hint": "Como os trechos de documentos e páginas são passados ao modelo.",
+  "pipelines.rag.system": "Na mensagem de sistema",
+  "pipelines.rag.systemHint":
+    "Em vez de antes da mensagem do usuário. Servidores com cache de prompt recomeçam do zero a cada mensagem.",
+  "pipelines.rag.passages": "Máximo de trechos",
+  "pipelines.rag.passagesHint": "Por mensagem: de documentos e de páginas.",
+  "pipelines.autocomplete": "Preenchimento automático",
+  "pipelines.autocomplete.hint":
+    "Um texto cinza sugere como a mensagem poderia continuar; a tecla Tab aceita.",
+  "pipelines.autocomplete.length": "Tamanho máximo do texto",
+  "pipelines.autocomplete.lengthHint": "Em caracteres. Textos maiores não recebem sugestões.",
+  "pipelines.autocomplete.any": "qualquer",
+  "pipelines.moa": "Mesclagem de respostas",
+  "pipelines.moa.hint": "Como várias respostas são mescladas em uma só, a pedido.",
+  "pipelines.moa.samples": "Respostas por modelo",
+  "pipelines.moa.samplesHint": "Padrão em “Comparar” → “Avançado”. É possível escolher outro número.",
+  "pipelines.moa.layers": "Camadas",
+  "pipelines.moa.layersHint":
+    "Com 2 ou 3, os modelos respondem de novo antes da mesclagem, vendo todas as respostas da camada anterior. Cada camada custa aproximadamente o mesmo que as respostas.",
+  "pipelines.tools": "Ferramentas no prompt",
+  "pipelines.tools.hint":
+    "Como as ferramentas são descritas a modelos sem chamada de ferramentas. Quando desativado, esses modelos não têm ferramentas.",
+  "pipelines.code_interpreter": "Interpretador de código",
+  "pipelines.code_interpreter.hint":
+    "Esses modelos escrevem Python entre tags, e o código é executado. Quando desativado, eles o chamam como qualquer outra ferramenta.",
+  "pipelines.code_interpreter.retries": "Novas tentativas de código",
+  "pipelines.code_interpreter.retriesHint":
+    "Quantas vezes seguidas, em uma resposta, um modelo pode tentar de novo um código que falhou. Depois disso, o código é mostrado, mas não executado.",
+  "pipelines.calls": { one: "{count} chamada", many: "{count} de chamadas", other: "{count} chamadas" },
+  "pipelines.failed": "inutilizáveis: {count}",
+  "pipelines.cancelled": "canceladas: {count}",
+  "pipelines.tokens": "{tokens} tokens",
+  "pipelines.lastFailure": "Última falha ({at}):",
+  "pipelines.latest": "Chamadas recentes",
+  "pipelines.change": "Editar",
+  "pipelines.template": "Template",
+  "pipelines.templateHint":
+    "Variáveis entre chaves duplas são preenchidas: MESSAGES:END:6, prompt, CURRENT_DATE, USER_NAME e outras. Você pode colar templates do Open WebUI.",
+  "pipelines.preview": "Prévia",
+  "pipelines.try": "Testar com modelo",
+  "pipelines.reset": "Redefinir",
+  "pipelines.noChat": "Você não tem nenhum chat para usar na prévia.",
+  "pipelines.ofChat": "Com seu chat mais recente: {chat}",
+  "pipelines.answerOf": "Resposta de {model}",
+  "pipelines.model": "Modelo",
+  "pipelines.modelDefault": "Modelo de tarefas ou o mesmo do chat",
+  "pipelines.outputTokens": "Máximo de tokens de saída",
+  "pipelines.seconds": "Tempo limite em segundos",
+  "pipelines.badNumber": "Digite um número inteiro.",
+  "pipelines.between": "Digite um número inteiro de {least} a {most}.",
+  "pipelines.outcome.done": "concluída",
+  "pipelines.outcome.fallback": "resposta inutilizável",
+  "pipelines.outcome.failed": "falhou",
+  "pipelines.outcome.cancelled": "cancelada",
+  "debug.beside": {
+    one: "{count} chamada de modelo fora da execução",
+    many: "{count} de chamadas de modelo fora da execução",
+    other: "{count} chamadas de modelo fora da execução",
+  },
+  "followUps.title": "Sugestões de continuação",
+  "followUps.edit": "Editar antes",
+  "settings.completions": "Completar minhas mensagens",
+  "settings.completionsHint":
+    "Um texto cinza sugere como sua mensagem poderia continuar: Tab aceita tudo, a seta para a direita aceita uma palavra. No celular, toque nele.",
+  "audit.area.pipeline": "Tarefas de modelo",
+  "audit.pipeline.change": "Alterou uma tarefa de modelo",
+  "audit.pipeline.try": "Testou uma tarefa de modelo",
+};

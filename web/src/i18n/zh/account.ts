@@ -1,0 +1,41 @@
+/** Simplified Chinese texts for the pages before sign-in. */
+import type { account as en } from "../en/account.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const account: Record<keyof typeof en, Entry> = {
+  "setup.title": "欢迎使用 Glasshouse",
+  "setup.intro": "像玻璃一样透明的智能体服务器：每一步都实时可见。请先创建管理员账号。",
+  "setup.submit": "创建账号",
+  "login.title": "登录",
+  "login.submit": "登录",
+  "login.forgotten": "忘记密码？",
+  "login.forgottenHelp": "请向此服务器的管理员索取重置链接。",
+  "login.or": "或",
+  "login.with": "使用 {name} 继续",
+  "login.problem.unknown": "此次登录是在其他浏览器中发起的，或耗时过长。请重试。",
+  "login.problem.denied": "{name} 表示你拒绝了授权。请重试。",
+  "login.problem.refused": "{name} 无法确认你的身份。请重试；如果仍然失败，请联系管理员。",
+  "login.problem.unreachable": "无法连接 {name}。请稍后重试。",
+  "login.problem.notAllowed": "你在 {name} 的用户组均无权访问此处。请联系管理员。",
+  "login.problem.groupsUnknown": "{name} 未提供你的用户组，而此处仅允许部分用户组访问。请联系管理员。",
+  "login.groupsKept": "{name} 这次未提供你的用户组，因此你在此处的用户组和角色保持不变。",
+  "login.problem.noAccount": "你在此处还没有账号。请联系管理员开通。",
+  "login.problem.addressTaken": "已有使用你邮箱地址的账号。请用该账号的密码登录。",
+  "login.problem.noAddress": "{name} 未提供你的邮箱地址，而此处需要邮箱地址。请联系管理员。",
+  "login.problem.suspended": "此账号已停用。请联系管理员。",
+  "login.problem.codeNeeded": "代理已为你登录，但此账号还需要验证码。请使用密码登录。",
+  "proxy.name": "前置代理",
+  "proxy.signsOut": "你是通过此服务器的前置代理登录的。请在代理处退出登录。",
+  "proxy.sessions": "你是通过此服务器的前置代理登录的，因此此浏览器无需会话。请在代理处退出登录。",
+  "login.problem.notSetUp": "此服务器尚未完成设置。第一个账号由管理员创建。",
+  "close.open": "删除账号…",
+  "close.title": "删除我的账号",
+  "close.text":
+    "你的账号及所有对话、文件、记忆、定时任务和密钥将立即永久删除。用量总计会匿名保留在服务器上。请输入密码确认；如果没有密码，请联系管理员。",
+  "close.wrong": "密码错误。",
+  "settings.profile": "个人资料",
+  "profile.role": "角色",
+  "profile.save": "保存",
+  "profile.saved": "名称已更改。",
+  "profile.others": "只有管理员可以更改你的邮箱地址和角色。",
+};

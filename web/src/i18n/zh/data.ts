@@ -1,0 +1,45 @@
+/** Simplified Chinese texts for data export, import and account deletion in the settings. */
+import type { Entry } from "../index.svelte.ts";
+import type { data as en } from "../en/data.ts";
+
+export const data: Record<keyof typeof en, Entry> = {
+  "settings.data": "数据",
+  "data.export": "导出",
+  "data.exportText":
+    "包含你所有数据的单个文件：对话及全部分支和运行日志、文件、文档集、记忆、定时任务和密钥名称。不含密码和密钥。",
+  "data.exportDo": "下载我的数据",
+  "data.import": "导入",
+  "data.importText":
+    "将 Glasshouse 导出文件或从 Open WebUI 导出的对话导入此账号。现有数据会保留且不会重复；导入的定时任务默认关闭。",
+  "data.choose": "选择文件",
+  "data.dropHere": "或拖放到此处",
+  "data.sending": "正在导入 {name}（{size}）…",
+  "data.made": "已导入",
+  "data.here": "已存在",
+  "data.left": "已跳过",
+  "data.leftMore": { other: "以及另外 {count} 项" },
+  "data.nothingNew": "没有可导入的新内容。",
+  "data.count.chats": { other: "{count} 个对话" },
+  "data.count.messages": { other: "{count} 条消息" },
+  "data.count.runs": { other: "{count} 次运行" },
+  "data.count.files": { other: "{count} 个文件" },
+  "data.count.memories": { other: "{count} 条记忆" },
+  "data.count.facts": { other: "{count} 条已了解的信息" },
+  "data.count.schedules": { other: "{count} 个定时任务" },
+  "data.count.collections": { other: "{count} 个文档集" },
+  "data.count.documents": { other: "{count} 个文档" },
+  "data.what.chat": "对话",
+  "data.what.message": "消息",
+  "data.what.run": "运行",
+  "data.what.file": "文件",
+  "data.what.memory": "记忆",
+  "data.what.fact": "已了解的信息",
+  "data.what.schedule": "定时任务",
+  "data.what.collection": "文档集",
+  "data.what.document": "文档",
+  "data.what.key": "密钥",
+  "data.what.agent": "智能体",
+  "data.what.line": "行",
+  "data.end": "删除账号",
+  "data.endText": "永久删除账号及其中的所有内容。请先导出数据。",
+};

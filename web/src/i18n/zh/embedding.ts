@@ -1,0 +1,38 @@
+/** Simplified Chinese texts for the embedding model settings. */
+import type { embedding as en } from "../en/embedding.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const embedding: Record<keyof typeof en, Entry> = {
+  "settings.documents": "文档",
+  "embedding.title": "语义搜索",
+  "embedding.intro": "使用嵌入模型后，不仅能按关键词，还能按含义查找片段。",
+  "embedding.inForce": "当前模型",
+  "embedding.none": "关闭（仅关键词）",
+  "embedding.builtIn": "内置（英语）",
+  "embedding.from.page": "在此处选择",
+  "embedding.from.configuration": "来自配置",
+  "embedding.dimensions": "维度",
+  "embedding.notYet": "处理首个文档后得知",
+  "embedding.progress": "文档",
+  "embedding.done": "已完成 {whole}/{documents}（{percent}%）",
+  "embedding.failed": { other: "{count} 个失败" },
+  "embedding.noDocuments": "还没有文档",
+  "embedding.earlier": "在此之前使用 {model}，已有 {count} 个文档。",
+  "embedding.problem": "已暂停。{message}",
+  "embedding.choose": "模型",
+  "embedding.asConfigured": "来自配置（{model}）",
+  "embedding.likely": "可能的嵌入模型",
+  "embedding.others": "其他模型",
+  "embedding.noModels": "连接带有嵌入模型的模型服务器后，即可在此选择。",
+  "embedding.queryPrefix": "查询前缀",
+  "embedding.passagePrefix": "片段前缀",
+  "embedding.prefixHint": "部分模型需要前缀，请参阅模型文档。空格也算在内。",
+  "embedding.try": "测试",
+  "embedding.trying": "测试中…",
+  "embedding.tried": "一个句子耗时 {time}，生成了 {dimensions} 维向量。",
+  "embedding.anew": "将在后台重新生成所有文档的向量，费用计入各文档所有者的账号。完成前继续使用现有向量。",
+  "embedding.turnsOff": "语义搜索将关闭，其向量会在一小时后删除。",
+  "audit.area.embedding": "嵌入模型",
+  "audit.embedding.change": "更改了嵌入模型",
+  "audit.embedding.try": "测试了嵌入模型",
+};
