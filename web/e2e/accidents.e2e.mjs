@@ -197,7 +197,7 @@ test.describe("a model that is away", () => {
     const all = server.models;
     server.models = all.filter(({ id }) => id !== "llama-3.3-70b");
     await page.reload();
-    await page.getByText("llama-3.3-70b is unavailable.", { exact: false }).first().waitFor();
+    await page.getByText("llama-3.3-70b is no longer available to you.", { exact: false }).first().waitFor();
     await page.getByRole("button", { name: "llama-3.3-70b · unavailable: choose a model" }).waitFor();
     await say("who are you?");
     await hasValue(box(), "who are you?");
@@ -205,7 +205,7 @@ test.describe("a model that is away", () => {
     // The model is available again: the message is sent to it.
     server.models = all;
     await page.keyboard.press("Enter");
-    await page.getByText("llama-3.3-70b is unavailable.", { exact: false }).last().waitFor();
+    await page.getByText("llama-3.3-70b is no longer available to you.", { exact: false }).last().waitFor();
     await page.getByRole("button", { name: "llama-3.3-70b: choose a model" }).waitFor();
     await page.keyboard.press("Enter");
     await until("the run", () => server.runs.size === 1);
@@ -219,16 +219,32 @@ test.describe("a model that is away", () => {
     server.models = server.models.filter(({ tour }) => tour);
     server.defaultModel = "tour";
     await page.reload();
-    await page.getByText("qwen3-30b is unavailable.", { exact: false }).first().waitFor();
+    await page.getByText("qwen3-30b is no longer available to you.", { exact: false }).first().waitFor();
     await say("and now?");
     await hasValue(box(), "and now?");
     assert.equal(server.runs.size, 1);
-    await page.getByRole("button", { name: /choose a model/ }).click();
+    assert.equal(await page.getByRole("button", { name: /^Use / }).count(), 0);
+    await page.getByRole("button", { name: "Other models" }).click();
     await page.getByRole("button", { name: /^Tour/ }).click();
-    await page.keyboard.press("Escape");
-    await box().press("Enter");
+    await page.keyboard.press("Enter");
     await until("the run", () => server.runs.size === 2);
     assert.equal(run().model, "tour");
+  });
+
+  test("is exchanged for the new default only with consent", async () => {
+    await say("hello");
+    await page.getByRole("button", { name: "Regenerate" }).waitFor();
+    server.models = server.models.filter(({ id }) => id !== "qwen3-30b");
+    server.defaultModel = "llama-3.3-70b";
+    await page.reload();
+    await page.getByText("qwen3-30b is no longer available to you.", { exact: false }).first().waitFor();
+    await say("and now?");
+    await hasValue(box(), "and now?");
+    assert.equal(server.runs.size, 1);
+    await page.getByRole("button", { name: "Use llama-3.3-70b" }).click();
+    await page.keyboard.press("Enter");
+    await until("the run", () => server.runs.size === 2);
+    assert.equal(run().model, "llama-3.3-70b");
   });
 });
 

@@ -204,7 +204,7 @@ test("deleted by somebody else, the chat keeps the choice, says so and goes on w
   await page.getByRole("textbox", { name: "Message" }).fill("Another one.");
   await page.keyboard.press("Enter");
   await page.getByText("Agent not found: “poet”").waitFor();
-  await page.getByText("poet is unavailable.", { exact: false }).first().waitFor();
+  await page.getByText("poet is no longer available to you.", { exact: false }).first().waitFor();
   assert.match(await picker().innerText(), /poet · unavailable/);
   await picker().click();
   await page.getByRole("button", { name: /^scripted/ }).click();

@@ -48,16 +48,16 @@ export class Models {
   readonly #usual = $derived(this.find(this.defaultId) ?? this.answering[0] ?? null);
 
   /**
-   * ID of the user's model while it is unavailable: its server is down, or the user has lost access. It is never
-   * replaced automatically. Without a choice, the tour does not replace a model that was in use either.
+   * ID of the user's model while it is unavailable: it was removed, or the user has lost access. It is never replaced
+   * automatically. Without a choice, the model of the last message counts: the default may be another one by now.
    */
   readonly missing = $derived.by<string | null>(() => {
-    if (!this.loaded) return null;
-    const { model, lastModel } = preferences;
-    if (model !== null) return this.find(model) ? null : model;
-    const isReplaced = lastModel !== null && (this.#usual === null || this.#usual.tour === true);
-    return isReplaced ? lastModel : null;
+    const id = preferences.model ?? preferences.lastModel;
+    return !this.loaded || id === null || this.find(id) ? null : id;
   });
+
+  /** The model offered in place of the missing one; `null` if there is only the tour. */
+  readonly offered = $derived(this.missing === null || this.#usual?.tour === true ? null : this.#usual);
 
   /** The user's choice, else the default; `null` if neither is available. */
   readonly chosen = $derived<Choice | null>(
@@ -90,6 +90,15 @@ export class Models {
 
   choose(id: string): void {
     prefer({ model: id });
+  }
+
+  /** Replaces the missing model with the offered one. */
+  acceptOffered(): void {
+    const { offered } = this;
+    if (offered === null) return;
+    // Users without a choice of their own keep following the default.
+    if (preferences.model === null) prefer({ lastModel: offered.id });
+    else this.choose(offered.id);
   }
 
   async load(): Promise<void> {

@@ -55,13 +55,35 @@ test("an agent that is gone is not replaced", async () => {
   expect(models.nameOf(models.missing)).toBe("writer");
 });
 
-test("the tour takes the place of no model that was in use", async () => {
+test("without a choice, the last model is not replaced either, and the default is offered", async () => {
+  await load(["a", "b"], "a");
+  models.noteUsed("a");
+  await load(["b"], "b");
+  expect(models.missing).toBe("a");
+  expect(models.chosen).toBeNull();
+  expect(models.offered?.id).toBe("b");
+  models.acceptOffered();
+  expect(models.chosen?.id).toBe("b");
+  // The default is still followed.
+  await load(["b", "c"], "c");
+  expect(models.chosen?.id).toBe("c");
+});
+
+test("a chosen model is replaced by the offered one only if the user agrees", async () => {
+  prefer({ model: "a" });
+  await load(["b"], "b");
+  models.acceptOffered();
+  expect(models.chosen?.id).toBe("b");
+  await load(["b", "c"], "c");
+  expect(models.chosen?.id).toBe("b");
+});
+
+test("the tour takes the place of no model that was in use, and is not offered", async () => {
   await load(["a"], "a");
   models.noteUsed("a");
   await load([], "tour");
   expect(models.missing).toBe("a");
-  await load(["b"], "b");
-  expect(models.chosen?.id).toBe("b");
+  expect(models.offered).toBeNull();
 });
 
 test("the tour is nobody's model", async () => {

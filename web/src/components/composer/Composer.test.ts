@@ -151,10 +151,19 @@ test("while the reader's model is away nothing is sent, and nothing lost", async
   serve(answers);
   prefer({ model: "gone" });
   const { user, sent } = show();
-  expect(screen.getByRole("status")).toHaveTextContent(/^gone is unavailable\./);
+  expect(screen.getByRole("status")).toHaveTextContent(
+    "gone is no longer available to you. Choose another model.",
+  );
   await user.type(field(), "Hi{Enter}");
   expect(sent).not.toHaveBeenCalled();
   expect(field()).toHaveValue("Hi");
+  expect(send()).toBeDisabled();
+  await user.click(screen.getByRole("button", { name: "Use Model One" }));
+  expect(screen.queryByText(/no longer available/)).toBeNull();
+  expect(field()).toHaveFocus();
+  expect(sent).not.toHaveBeenCalled();
+  await user.keyboard("{Enter}");
+  expect(sent).toHaveBeenCalledExactlyOnceWith([text("Hi")]);
 });
 
 test("while an answer is written, the button stops it", async () => {

@@ -28,8 +28,9 @@ export const composer = {
   "composer.agents": "Агенты",
   "composer.models": "Модели",
   "composer.unavailable": "{name} · недоступна",
-  "composer.modelMissing":
-    "Модель {name} сейчас недоступна. Выберите другую или подождите, пока она снова заработает.",
+  "composer.modelMissing": "Модель {name} вам больше недоступна. Выберите другую.",
+  "composer.useOffered": "Перейти на {name}",
+  "composer.chooseOther": "Другие модели",
   "composer.connect": "Подключить модель…",
   "composer.workspace": "{name}: выбрать рабочую папку",
   "composer.filesOf": "Рабочая папка",
