@@ -203,8 +203,9 @@ test("deleted by somebody else, the chat keeps the choice, says so and goes on w
   await page.request.delete(`${glasshouse.url}/api/v1/agents/poet`, { headers: { origin: glasshouse.url } });
   await page.getByRole("textbox", { name: "Message" }).fill("Another one.");
   await page.keyboard.press("Enter");
-  await page.getByText("Agent not found: “poet”").waitFor();
-  await page.getByText("poet is no longer available to you.", { exact: false }).first().waitFor();
+  const sentence = "poet is no longer available to you. Choose another model.";
+  await page.getByRole("alert").getByText(sentence).waitFor();
+  await page.getByRole("status").getByText(sentence).waitFor();
   assert.match(await picker().innerText(), /poet · unavailable/);
   await picker().click();
   await page.getByRole("button", { name: /^scripted/ }).click();

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "@playwright/test";
-import { hasValue, isAsked, launch, openPage, until } from "./browser.mjs";
+import { hasValue, isAsked, launch, openPage } from "./browser.mjs";
 import { check } from "./axe.mjs";
 import { addPerson, bob as theOther, connectModel, logIn, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
@@ -41,6 +41,20 @@ const row = (name) =>
     .getByRole("main")
     .getByRole("listitem")
     .filter({ has: ada.getByText(name, { exact: true }) });
+/** Opens the dialog for access to a resource. */
+async function changeAccess(name) {
+  await ada.getByRole("button", { name: `Change access: ${name}`, exact: true }).press("Enter");
+  return ada.getByRole("dialog", { name: `Access: ${name}` });
+}
+/** Chooses an audience without groups, and applies it. */
+async function putAccess(name, audience) {
+  const dialog = await changeAccess(name);
+  await dialog.getByRole("radio", { name: audience }).check();
+  await dialog.getByRole("button", { name: "Apply" }).press("Enter");
+  await dialog.waitFor({ state: "detached" });
+}
+const access = (name, words) =>
+  ada.getByRole("list", { name: "Access" }).getByRole("listitem").filter({ hasText: name }).getByText(words);
 const kind = (name) => ada.getByRole("radiogroup", { name: "Access" }).getByText(name).click();
 const modelsOf = async (page) => {
   const answer = await (await page.request.get("/api/v1/models")).json();
@@ -58,18 +72,48 @@ test("an administrator makes a group and says what is only for it, with the keyb
   await ada.getByRole("button", { name: "Create group" }).press("Enter");
   await ada.getByText("No members yet").waitFor();
   assert.ok((await modelsOf(bob)).includes("scripted"));
-  await ada.getByLabel("scripted", { exact: true }).selectOption("groups");
-  await ada.getByText("Choose at least one group. Nothing has changed yet.").waitFor();
+  await access("scripted", "Default: Everyone").waitFor();
+  const dialog = await changeAccess("scripted");
+  const apply = dialog.getByRole("button", { name: "Apply" });
+  const research = dialog
+    .getByRole("group", { name: "Groups that can use scripted" })
+    .getByRole("checkbox", { name: "Research" });
+  await dialog.getByRole("radio", { name: "Selected groups" }).focus();
+  await ada.keyboard.press("Space");
+  await dialog.getByText("Choose at least one group.").waitFor();
+  assert.ok(await apply.isDisabled());
+  await research.press("Space");
+  await dialog.locator("summary", { hasText: "1 person loses access" }).press("Enter");
+  await dialog.getByText("Bob Byte").waitFor();
+  await check(ada, "access");
+  await picture(ada, "groups-access");
+  // Nothing is applied by Escape, which asks before it discards a choice.
+  await ada.keyboard.press("Escape");
+  await dialog.getByRole("button", { name: "Discard" }).press("Enter");
+  await dialog.waitFor({ state: "detached" });
   assert.ok((await modelsOf(bob)).includes("scripted"));
-  const chip = ada.getByRole("group", { name: "Groups that can use scripted" }).getByRole("button");
-  await chip.press("Enter");
+  await changeAccess("scripted");
+  await dialog.getByRole("radio", { name: "Selected groups" }).check();
+  await research.check();
+  await apply.press("Enter");
   await ada.getByText("Members also get: scripted").waitFor();
+  await access("scripted", "Research").waitFor();
   assert.ok(!(await modelsOf(bob)).includes("scripted"));
-  assert.equal(await chip.getAttribute("aria-pressed"), "true");
+  await ada.getByRole("alert").getByRole("button", { name: "Undo" }).press("Enter");
+  await access("scripted", "Default: Everyone").waitFor();
+  assert.ok((await modelsOf(bob)).includes("scripted"));
+  await changeAccess("scripted");
+  await dialog.getByRole("radio", { name: "Selected groups" }).check();
+  await research.check();
+  await apply.press("Enter");
+  await access("scripted", "Research").waitFor();
+  assert.ok(!(await modelsOf(bob)).includes("scripted"));
   // The last group is not removed by accident: no access must be chosen explicitly.
-  await chip.press("Enter");
-  await ada.getByText("Choose at least one group. Nothing has changed yet.").waitFor();
-  assert.equal(await chip.getAttribute("aria-pressed"), "true");
+  await changeAccess("scripted");
+  await research.uncheck();
+  await dialog.getByText("Choose at least one group.").waitFor();
+  assert.ok(await apply.isDisabled());
+  await dialog.getByRole("button", { name: "Cancel" }).press("Enter");
   await check(ada, "groups");
 });
 
@@ -92,6 +136,29 @@ test("whoever is not in it does not see the model, and does from the moment that
   await bob.getByRole("textbox", { name: "Message" }).fill("Hello?");
   await bob.keyboard.press("Enter");
   await bob.getByText("Hello from the scripted one.").waitFor();
+});
+
+test("who loses the model is told so, and nothing goes to another one", async () => {
+  const dialog = await changeAccess("scripted");
+  await dialog.getByRole("radio", { name: "Administrators only" }).check();
+  await dialog.getByRole("button", { name: "Apply" }).press("Enter");
+  await access("scripted", "Administrators only").waitFor();
+  const box = bob.getByRole("textbox", { name: "Message" });
+  const asked = await bob.getByRole("article").count();
+  // The open page does not know yet.
+  await box.fill("Still there?");
+  await bob.getByRole("button", { name: "Send" }).click();
+  await bob.getByText("scripted is no longer available to you. Choose another model.").first().waitFor();
+  await hasValue(box, "Still there?");
+  assert.equal(await bob.getByRole("article").count(), asked);
+  await check(bob, "a model that went away");
+  await picture(bob, "groups-model-gone");
+  await ada.getByRole("alert").getByRole("button", { name: "Undo" }).press("Enter");
+  await access("scripted", "Research").waitFor();
+  await bob.reload();
+  await bob.getByRole("button", { name: "scripted: choose a model" }).waitFor();
+  await hasValue(box, "Still there?");
+  await box.fill("");
 });
 
 test("it is shown with the person, and has limits", async () => {
@@ -122,17 +189,14 @@ test("other kinds of things can be found, and programs be kept to some", async (
   await ada.keyboard.press("ArrowRight");
   await ada.keyboard.press("ArrowRight");
   await ada.getByLabel("Search", { exact: true }).fill("write_file");
-  await ada.getByLabel("write_file", { exact: true }).selectOption("administrators");
-  await hasValue(ada.getByLabel("write_file", { exact: true }), "administrators");
+  await putAccess("write_file", "Administrators only");
+  await access("write_file", "Administrators only").waitFor();
   await picture(ada, "groups-tools");
-  await ada.getByLabel("write_file", { exact: true }).selectOption("rest");
-  await hasValue(ada.getByLabel("write_file", { exact: true }), "rest");
+  await putAccess("write_file", "Default: Everyone");
+  await access("write_file", "Default: Everyone").waitFor();
   await kind("Rights");
-  await ada.getByLabel("API keys", { exact: true }).selectOption("administrators");
-  await until("the right", async () => {
-    const { permissions } = await (await ada.request.get("/api/v1/permissions")).json();
-    return permissions.some(({ kind, name }) => kind === "right" && name === "api_keys");
-  });
+  await putAccess("API keys", "Administrators only");
+  await access("API keys", "Administrators only").waitFor();
   const refused = await bob.request.post("/api/v1/keys", { data: { name: "mine" } });
   assert.equal(refused.status(), 403);
 });
@@ -147,10 +211,10 @@ test("who is taken out has it no more, and with the group it stays shut", async 
   await ada.getByText("No groups yet").waitFor();
   assert.deepEqual(await modelsOf(bob), ["tour"]);
   await kind("Models");
-  await hasValue(ada.getByLabel("scripted", { exact: true }), "administrators");
+  await access("scripted", "Administrators only").waitFor();
   for (const page of [ada, bob]) {
     // The browser logs rejected requests to the console.
-    const complaints = page.complaints.filter((words) => !/status of 4(00|29|03)/.test(words));
+    const complaints = page.complaints.filter((words) => !/status of 4(00|03|04|29)/.test(words));
     assert.deepEqual(complaints, []);
   }
 });
@@ -171,4 +235,11 @@ test("it fits on a phone, in the dark and in Russian", async () => {
   const over = await ada.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(over <= 0, `${over}px too wide`);
   await picture(ada, "groups-phone");
+  await ada.getByRole("button", { name: "Изменить доступ: Все остальные модели, включая новые" }).click();
+  await ada.getByRole("radio", { name: "Только администраторы" }).check();
+  await ada.getByText("Ни у кого доступ не изменится.").waitFor();
+  await ada.getByRole("radio", { name: "Выбранные группы" }).check();
+  await ada.getByRole("checkbox", { name: "Отдел закупок" }).check();
+  await check(ada, "access on a phone");
+  await picture(ada, "groups-access-phone");
 });

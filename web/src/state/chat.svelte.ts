@@ -200,8 +200,11 @@ class OpenChat {
       if (this.id === id) this.#add([answer.user, answer.assistant], answer.run);
       return id;
     } catch (error) {
-      // The model or agent has been deleted in the meantime.
-      if (error instanceof ApiError && error.code === "model_not_found") void attempt(() => models.load());
+      // The model or agent went away while the page was open.
+      if (error instanceof ApiError && error.code === "model_not_found") {
+        await attempt(() => models.load());
+        models.require(undefined);
+      }
       throw error;
     } finally {
       this.sending = false;

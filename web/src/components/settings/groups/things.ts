@@ -1,5 +1,5 @@
 /** Resources that can be restricted to groups: labels, order and rules. */
-import type { Permission, Permissions, ThingKind } from "../../../api/groups.ts";
+import type { Group, Permission, Permissions, ThingKind } from "../../../api/groups.ts";
 import { en } from "../../../i18n/en/dictionary.ts";
 import { t, type Key } from "../../../i18n/index.svelte.ts";
 
@@ -46,4 +46,35 @@ export function ruleOf(kind: ThingKind, name: string, audience: Audience, groups
     administrators: false,
   }[audience];
   return { kind, name, everybody, groups: audience === "groups" ? groups : [] };
+}
+
+/** The audience in words: the names of the groups of the stored rule, and what the default is. */
+export function audienceWords(
+  all: Permissions,
+  groups: Group[],
+  kind: ThingKind,
+  name: string,
+  audience: Audience,
+): string {
+  if (audience !== "rest") return t(`groups.for.${audience}`);
+  return t("groups.for.default", { audience: storedWords(all, groups, kind, broader(all, kind, name)) });
+}
+
+/** The stored audience of a resource in words. */
+export function storedWords(all: Permissions, groups: Group[], kind: ThingKind, name: string): string {
+  const rule = all.permissions.find((rule) => rule.kind === kind && rule.name === name);
+  const audience = audienceOf(rule, name);
+  if (audience !== "groups") return audienceWords(all, groups, kind, name, audience);
+  return groups
+    .filter(({ id }) => rule?.groups.includes(id))
+    .map(({ name }) => name)
+    .join(", ");
+}
+
+/** The name of the next more general rule: that of a tool's server if there is one, else the wildcard. */
+function broader(all: Permissions, kind: ThingKind, name: string): string {
+  const end = kind === "tool" ? name.indexOf("__") : -1;
+  const server = end < 0 ? name : name.slice(0, end) + ofServer;
+  const isRuled = all.permissions.some((rule) => rule.kind === kind && rule.name === server);
+  return server !== name && isRuled ? server : rest;
 }
