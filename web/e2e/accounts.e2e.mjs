@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, isAsked, launch, openPage } from "./browser.mjs";
-import { setUp } from "./people.mjs";
+import { actOn, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
@@ -56,13 +56,43 @@ test("nobody signs up where it is closed", async () => {
 test("who is invited makes an account, once", async () => {
   await ada.goto("/settings/people");
   await ada.getByRole("radio", { name: "Closed" }).and(ada.locator(":checked")).waitFor();
-  assert.equal(await ada.getByRole("button", { name: "Create link" }).count(), 0);
-  await ada.getByRole("radio", { name: "By invitation" }).check();
-  await ada.getByLabel("Restrict to email").fill("bob@example.org");
-  await ada.getByRole("button", { name: "Create link" }).click();
-  const invitation = await link();
-  await check(ada, "people with invitations");
   await picture(ada, "doors-people");
+  // Three clicks from the page: open, create, copy.
+  await ada.getByRole("button", { name: "Invite people" }).click();
+  const dialog = ada.getByRole("dialog", { name: "Invite people" });
+  const addresses = dialog.getByLabel("Email addresses");
+  await dialog.getByText("Creating a link turns on sign-up by invitation.").waitFor();
+  await ada.keyboard.insertText(
+    "Bob Byte <bob@example.org>, ADA@example.org\ndan@example.org bob@example.org nobody",
+  );
+  await dialog.getByText("Already has an account: ADA@example.org").waitFor();
+  await dialog.getByText("Entered more than once: bob@example.org").waitFor();
+  await dialog.getByRole("button", { name: "Create 2 links" }).click();
+  await dialog.getByText("Not an email address: nobody").waitFor();
+  await check(ada, "an invitation");
+  await picture(ada, "invite");
+  // Escape asks before it discards what was typed.
+  await addresses.press("Escape");
+  await dialog.getByRole("button", { name: "Keep editing" }).press("Enter");
+  await addresses.fill((await addresses.inputValue()).replace("nobody", ""));
+  await dialog.getByRole("button", { name: "Create 2 links" }).click();
+  await dialog.getByText("Sign-up by invitation is now on.").waitFor();
+  await check(ada, "links of invitations");
+  await picture(ada, "invite-links");
+  await dialog.getByRole("button", { name: "Copy all" }).click();
+  const copied = await ada.evaluate(() => navigator.clipboard.readText());
+  assert.deepEqual(
+    copied.split("\n").map((line) => line.split(" ")[0]),
+    ["bob@example.org", "dan@example.org"],
+  );
+  await dialog.getByRole("button", { name: "Copy link: bob@example.org" }).click();
+  const invitation = await ada.evaluate(() => navigator.clipboard.readText());
+  assert.ok(copied.includes(invitation) && invitation.startsWith(`${glasshouse.url}/sign-up#`));
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await ada.getByRole("radio", { name: "By invitation" }).and(ada.locator(":checked")).waitFor();
+  await ada.getByRole("button", { name: "Copy link: dan@example.org" }).waitFor();
+  await check(ada, "people with invitations");
+  await picture(ada, "invite-pending");
 
   await bob.goto(invitation);
   await hasValue(bob.getByLabel("Email"), "bob@example.org");
@@ -80,13 +110,19 @@ test("who is invited makes an account, once", async () => {
   await check(carol, "an invitation that is used up");
   await picture(carol, "doors-sign-up-over-phone-dark-ru");
   await ada.reload();
+  await ada.getByText("1 used or expired").click();
   await ada
     .getByRole("main")
     .getByRole("listitem")
     .filter({ hasText: "used" })
     .getByText("bob@example.org")
     .waitFor();
-  const takeBack = ada.getByRole("button", { name: "Revoke: bob@example.org" });
+  // The server shows a link once; a new one takes its place.
+  assert.equal(await ada.getByRole("button", { name: "Copy link: dan@example.org" }).count(), 0);
+  await isAsked(ada.getByRole("button", { name: "New link: dan@example.org" }), "New link");
+  assert.match(await link(), /\/sign-up#/);
+  await ada.getByRole("button", { name: "Copy link: dan@example.org" }).waitFor();
+  const takeBack = ada.getByRole("button", { name: "Revoke: dan@example.org" });
   await isAsked(takeBack, "Revoke");
   await takeBack.waitFor({ state: "detached" });
 });
@@ -120,7 +156,8 @@ test("people see where they are signed in, and log out elsewhere", async () => {
 });
 
 test("whoever forgot the password gets a link to a new one", async () => {
-  await ada.getByRole("button", { name: "Reset password of Bob Byte" }).click();
+  await ada.reload();
+  await actOn(ada, "Bob Byte", "Reset password");
   const reset = await link();
   await picture(ada, "doors-reset-link");
   await bob.goto(reset);

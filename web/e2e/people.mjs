@@ -21,6 +21,12 @@ export async function addPerson(page, person = bob) {
   return made.json();
 }
 
+/** Chooses an action in the menu of a person in the settings, with the keyboard. */
+export async function actOn(page, name, action) {
+  await page.getByRole("button", { name: `Actions for ${name}` }).press("Enter");
+  await page.getByRole("menuitem", { name: action, exact: true }).press("Enter");
+}
+
 /** Signs in with the form. */
 export async function logIn(page, { email, password }) {
   await page.goto("/login");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { isAsked, launch, openPage } from "./browser.mjs";
-import { addPerson, logIn, setUp, bob as theReader } from "./people.mjs";
+import { actOn, addPerson, logIn, setUp, bob as theReader } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
@@ -103,7 +103,7 @@ test("an open chat is read by whoever has its address", async () => {
 test("an administrator's look at somebody's chat is noted", async () => {
   const made = await (await bob.request.post("/api/v1/chats", { data: { title: "Bob's own" } })).json();
   await ada.goto("/settings/people");
-  await ada.getByRole("button", { name: "Chats of Bob Byte" }).click();
+  await actOn(ada, "Bob Byte", "Chats");
   await ada.getByRole("dialog").getByRole("link", { name: "Bob's own" }).waitFor();
   await check(ada, "somebody's chats");
   await picture(ada, "moderation");

@@ -24,7 +24,6 @@ export const passkeys = {
   "passkeys.wrong": "This passkey no longer works here. Log in with your password and check your passkeys.",
   "passkeys.has": "passkeys",
   "passkeys.removeShort": "Remove passkeys",
-  "passkeys.removeOf": "Remove all passkeys of {name}",
   "passkeys.removeOfConfirm":
     "{name} can then log in with the password and add new passkeys. All sessions of {name} end.",
 };

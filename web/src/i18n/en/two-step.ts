@@ -38,8 +38,6 @@ export const twoStep = {
   "twoStep.useApp": "Use the app",
   "twoStep.startOver": "Start over",
   "twoStep.has": "two-step sign-in",
-  "twoStep.endShort": "Turn off two-step",
-  "twoStep.endOf": "Turn off two-step sign-in for {name}",
   "twoStep.endOfConfirm":
     "{name} can then log in with the password alone. Make sure it’s really {name} who asks. All sessions of {name} end.",
 };

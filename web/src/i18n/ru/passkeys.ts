@@ -28,7 +28,6 @@ export const passkeys: Record<keyof typeof en, Entry> = {
   "passkeys.wrong": "Этот ключ доступа здесь больше не действует. Войдите с паролем и проверьте свои ключи.",
   "passkeys.has": "ключи доступа",
   "passkeys.removeShort": "Удалить ключи",
-  "passkeys.removeOf": "Удалить все ключи доступа: {name}",
   "passkeys.removeOfConfirm":
     "{name} сможет входить с паролем и создавать новые ключи доступа. Все сеансы {name} завершатся.",
 };

@@ -44,8 +44,6 @@ export const twoStep: Record<keyof typeof en, Entry> = {
   "twoStep.useApp": "Ввести код из приложения",
   "twoStep.startOver": "Начать заново",
   "twoStep.has": "двухфакторный вход",
-  "twoStep.endShort": "Выключить второй фактор",
-  "twoStep.endOf": "Выключить двухфакторный вход: {name}",
   "twoStep.endOfConfirm":
     "{name} сможет войти с одним паролем. Убедитесь, что вас просит действительно {name}. Все сеансы этой учётной записи завершатся.",
 };

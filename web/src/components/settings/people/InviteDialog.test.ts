@@ -1,0 +1,154 @@
+/** Inviting people: addresses are checked, links are created and shown, and sign-up is turned on if it is closed. */
+import { render, screen } from "@testing-library/svelte";
+import userEvent from "@testing-library/user-event";
+import { expect, test, vi } from "vitest";
+import type { Account, Invitation } from "../../../api/types.ts";
+import { unsaved } from "../../../state/unsaved.svelte.ts";
+import { noContent, ok, refused, serve } from "../../../test/server.ts";
+import InvitationList from "./InvitationList.svelte";
+import { Invitations } from "./invitations.svelte.ts";
+import InviteDialog from "./InviteDialog.svelte";
+
+const dayMs = 24 * 3_600_000;
+const people = [{ email: "ada@example.org" }] as Account[];
+
+function invitation(id: string, change: Partial<Invitation> = {}): Invitation {
+  const created_at = Date.now();
+  return {
+    id,
+    email: null,
+    most_uses: 1,
+    uses: 0,
+    created_at,
+    expires_at: created_at + 7 * dayMs,
+    ...change,
+  };
+}
+
+/** A server that keeps invitations. */
+function serving(mode: string, list: Invitation[] = []) {
+  return serve({
+    "GET /api/v1/settings/sign-up": () => ok({ mode }),
+    "PUT /api/v1/settings/sign-up": (body) => {
+      ({ mode } = body as { mode: string });
+      return noContent();
+    },
+    "GET /api/v1/invitations": () => ok({ invitations: list }),
+    "POST /api/v1/invitations": (body) => {
+      const { email, uses, days } = body as { email?: string; uses: number; days: number };
+      if (email?.startsWith("bad")) return refused(400, "invalid_request", "no such address");
+      const made = invitation(`new-${list.length}`, {
+        email: email ?? null,
+        most_uses: uses,
+        expires_at: Date.now() + days * dayMs,
+      });
+      list = [made, ...list];
+      return ok({ invitation: made, path: `/sign-up#${made.id}` });
+    },
+    "DELETE /api/v1/invitations/old": () => {
+      list = list.filter(({ id }) => id !== "old");
+      return noContent();
+    },
+  });
+}
+
+async function show(mode: string, list: Invitation[] = []) {
+  const requests = serving(mode, list);
+  const invitations = new Invitations();
+  await invitations.load();
+  const onclose = vi.fn();
+  render(InviteDialog, { invitations, people, onclose });
+  requests.length = 0;
+  return { user: userEvent.setup(), requests, invitations, onclose };
+}
+
+const field = () => screen.getByRole("textbox", { name: "Email addresses", hidden: true });
+const button = (name: string | RegExp) => screen.getByRole("button", { name, hidden: true });
+const writes = (requests: { call: string }[]) => requests.filter(({ call }) => !call.startsWith("GET"));
+
+test("each new address gets a link, and what is skipped is named", async () => {
+  const { user, requests, invitations } = await show("closed");
+  expect(button("Create link")).toBeDisabled();
+  expect(screen.getByText(/turns on sign-up by invitation/)).toBeInTheDocument();
+  await user.click(field());
+  await user.paste("Bob <bob@example.org>, carol@example.org\nADA@example.org; bob@example.org");
+  expect(screen.getByText("Already has an account: ADA@example.org")).toBeInTheDocument();
+  expect(screen.getByText("Entered more than once: bob@example.org")).toBeInTheDocument();
+  await user.click(button("Create 2 links"));
+  expect(writes(requests).map(({ call, body }: { call: string; body?: unknown }) => [call, body])).toEqual([
+    ["PUT /api/v1/settings/sign-up", { mode: "invitation" }],
+    ["POST /api/v1/invitations", { email: "bob@example.org", uses: 1, days: 7 }],
+    ["POST /api/v1/invitations", { email: "carol@example.org", uses: 1, days: 7 }],
+  ]);
+  expect(await screen.findByText(`${location.origin}/sign-up#new-0`)).toBeInTheDocument();
+  expect(screen.getByText(/Sign-up by invitation is now on/)).toBeInTheDocument();
+  expect(button("Copy all")).toBeInTheDocument();
+  expect(screen.getByRole("link", { name: "Write an email: bob@example.org", hidden: true })).toHaveAttribute(
+    "href",
+    expect.stringMatching(/^mailto:bob%40example\.org\?subject=.*sign-up%23new-0/),
+  );
+  expect(invitations.pending.map(({ email }) => email)).toEqual(["carol@example.org", "bob@example.org"]);
+});
+
+test("what is no address is named, and nothing is sent", async () => {
+  const { user, requests } = await show("invitation");
+  await user.type(field(), "bob@example.org nobody");
+  expect(screen.queryByText(/Not an email address/)).toBeNull();
+  await user.click(button("Create link"));
+  expect(screen.getByText("Not an email address: nobody")).toBeInTheDocument();
+  expect(field()).toHaveAttribute("aria-invalid", "true");
+  expect(writes(requests)).toEqual([]);
+  const event = new Event("beforeunload", { cancelable: true }) as BeforeUnloadEvent;
+  unsaved.unload(event);
+  expect(event.defaultPrevented).toBe(true);
+});
+
+test("a new link replaces that of a pending invitation, and other failures are shown", async () => {
+  const { user, requests } = await show("open", [invitation("old", { email: "Bob@example.org" })]);
+  await user.click(field());
+  await user.paste("bob@example.org bad@example.org");
+  expect(
+    screen.getByText("Already invited: bob@example.org. The new link replaces the old one."),
+  ).toBeInTheDocument();
+  await user.click(button("Create 2 links"));
+  expect(await screen.findByText(/Couldn’t invite bad@example\.org: no such address/)).toBeInTheDocument();
+  expect(button("Copy link")).toBeInTheDocument();
+  expect(writes(requests).map(({ call }) => call)).toEqual([
+    "POST /api/v1/invitations",
+    "DELETE /api/v1/invitations/old",
+    "POST /api/v1/invitations",
+  ]);
+});
+
+test("one link for several people", async () => {
+  const { user, requests } = await show("invitation");
+  await user.click(screen.getByRole("radio", { name: "Anyone with the link", hidden: true }));
+  const uses = screen.getByRole("spinbutton", { name: "Max accounts", hidden: true });
+  await user.clear(uses);
+  await user.type(uses, "25");
+  await user.click(button("Create link"));
+  expect(writes(requests)).toEqual([{ call: "POST /api/v1/invitations", body: { uses: 25, days: 7 } }]);
+  expect(await screen.findByText(/for 25 accounts/)).toBeInTheDocument();
+});
+
+test("a pending invitation gets a new link for as long as before", async () => {
+  const created_at = Date.now() - dayMs;
+  const old = invitation("old", { email: "bob@example.org", created_at, expires_at: created_at + 3 * dayMs });
+  const requests = serving("closed", [old, invitation("used", { email: "eve@example.org", uses: 1 })]);
+  const invitations = new Invitations();
+  await invitations.load();
+  render(InvitationList, { invitations });
+  const user = userEvent.setup();
+  expect(screen.getByText("Sign-up is closed, so these links don’t work now.")).toBeVisible();
+  expect(screen.getByText("1 used or expired")).toBeVisible();
+  expect(screen.queryByRole("button", { name: "Copy link: bob@example.org" })).toBeNull();
+  requests.length = 0;
+  await user.click(screen.getByRole("button", { name: "New link: bob@example.org" }));
+  await user.click(button("New link"));
+  expect(await screen.findByText(`${location.origin}/sign-up#new-2`)).toBeVisible();
+  expect(writes(requests)).toEqual([
+    { call: "POST /api/v1/invitations", body: { email: "bob@example.org", uses: 1, days: 3 } },
+    { call: "DELETE /api/v1/invitations/old", body: undefined },
+  ]);
+  expect(screen.getByRole("button", { name: "Copy link: bob@example.org" })).toBeVisible();
+});

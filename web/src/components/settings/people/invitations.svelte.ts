@@ -1,0 +1,124 @@
+/** Invitations and who may sign up; knows the links that were created since the page was opened. */
+import { SvelteMap } from "svelte/reactivity";
+import {
+  createInvitation,
+  deleteInvitation,
+  getSignUp,
+  listInvitations,
+  putSignUp,
+} from "../../../api/calls.ts";
+import { ApiError } from "../../../api/http.ts";
+import type { Invitation, SignUpMode } from "../../../api/types.ts";
+import { sentenceOf } from "../../../state/toasts.svelte.ts";
+
+const dayMs = 24 * 3_600_000;
+
+/** An invitation with its link, which the server returns only once. */
+export interface Created {
+  invitation: Invitation;
+  link: string;
+}
+
+/** An address that could not be invited, and why. */
+export interface Failed {
+  email: string;
+  problem: string;
+}
+
+export interface NewInvitations {
+  /** Empty for one link that anyone may use. */
+  emails: string[];
+  uses: number;
+  days: number;
+}
+
+export const isPending = (one: Invitation) => one.uses < one.most_uses && one.expires_at > Date.now();
+
+export class Invitations {
+  mode = $state<SignUpMode | null>(null);
+  list = $state.raw<Invitation[]>([]);
+  /** Links by invitation ID. */
+  readonly links = new SvelteMap<string, string>();
+
+  readonly pending = $derived(this.list.filter(isPending));
+  readonly past = $derived(this.list.filter((one) => !isPending(one)));
+
+  async load(): Promise<void> {
+    const [{ mode }, { invitations }] = await Promise.all([getSignUp(), listInvitations()]);
+    [this.mode, this.list] = [mode, invitations];
+  }
+
+  async setMode(mode: SignUpMode): Promise<void> {
+    try {
+      await putSignUp(mode);
+    } finally {
+      // Also after an error, to show the stored state.
+      await this.load();
+    }
+  }
+
+  /** Creates a link for each address, or one for anyone; turns sign-up by invitation on if it is closed. */
+  async create({ emails, uses, days }: NewInvitations): Promise<{ created: Created[]; failed: Failed[] }> {
+    const created: Created[] = [];
+    const failed: Failed[] = [];
+    try {
+      if (this.mode === null) await this.load();
+      if (this.mode === "closed") await putSignUp("invitation");
+      if (emails.length === 0) created.push(await this.#createOne({ uses, days }));
+      for (const email of emails) {
+        try {
+          created.push(await this.#replace(this.#pendingOf(email), { email, uses: 1, days }));
+        } catch (error) {
+          failed.push({ email, problem: sentenceOf(error) });
+        }
+      }
+    } finally {
+      await this.load();
+    }
+    return { created, failed };
+  }
+
+  /** Replaces the link of an invitation, valid as long as the first one was. */
+  async renew(one: Invitation): Promise<Created> {
+    try {
+      const days = Math.round((one.expires_at - one.created_at) / dayMs);
+      const uses = Math.max(1, one.most_uses - one.uses);
+      const body = { uses, days: Math.max(1, days), ...(one.email === null ? {} : { email: one.email }) };
+      return await this.#replace([one], body);
+    } finally {
+      await this.load();
+    }
+  }
+
+  async revoke(one: Invitation): Promise<void> {
+    try {
+      await deleteInvitation(one.id);
+    } finally {
+      await this.load();
+    }
+  }
+
+  #pendingOf(email: string): Invitation[] {
+    return this.pending.filter((one) => one.email?.toLowerCase() === email.toLowerCase());
+  }
+
+  async #replace(others: Invitation[], body: Parameters<typeof createInvitation>[0]): Promise<Created> {
+    const created = await this.#createOne(body);
+    for (const other of others) {
+      try {
+        await deleteInvitation(other.id);
+      } catch (error) {
+        // Somebody else revoked it.
+        if (!(error instanceof ApiError) || error.status !== 404) throw error;
+      }
+    }
+    return created;
+  }
+
+  async #createOne(body: Parameters<typeof createInvitation>[0]): Promise<Created> {
+    const { invitation, path } = await createInvitation(body);
+    const link = location.origin + path;
+    this.links.set(invitation.id, link);
+    return { invitation, link };
+  }
+}
