@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "@playwright/test";
 import { hasValue, isAsked, launch, openPage } from "./browser.mjs";
 import { check } from "./axe.mjs";
-import { addPerson, bob as theOther, connectModel, logIn, setUp } from "./people.mjs";
+import { actOn, addPerson, bob as theOther, connectModel, logIn, setUp } from "./people.mjs";
 import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
@@ -163,7 +163,16 @@ test("who loses the model is told so, and nothing goes to another one", async ()
 
 test("it is shown with the person, and has limits", async () => {
   await ada.goto("/settings/people");
-  await row("Bob Byte").getByText("Groups: Research").waitFor();
+  const bobs = row("Bob Byte");
+  await bobs.getByText("Groups: Research").waitFor();
+  const dialog = ada.getByRole("dialog", { name: "Groups of Bob Byte" });
+  for (const isMember of [false, true]) {
+    await actOn(ada, "Bob Byte", "Groups");
+    await dialog.getByRole("checkbox", { name: "Research" }).setChecked(isMember);
+    await dialog.getByRole("button", { name: "Save" }).press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await bobs.getByText("Groups: Research").waitFor({ state: isMember ? "visible" : "detached" });
+  }
   await ada.goto("/settings/groups");
   await ada.getByRole("button", { name: "Limits: Research" }).press("Enter");
   const total = ada.getByRole("region", { name: "All members together" });

@@ -86,6 +86,7 @@ export const groups = {
   "groups.count.right": { one: "{count} right", other: "{count} rights" },
   "groups.andMore": { one: "{names} and {count} more", other: "{names} and {count} more" },
   "groups.limitOf": "{name}, all of {group} together",
+  "people.groupsOf": "Groups of {name}",
   "people.groups": "Groups: {names}",
   "audit.area.group": "Groups",
   "audit.area.permission": "Access",

@@ -47,9 +47,10 @@ export const signIn = {
   "invitations.title": "Invitations",
   "invitations.invite": "Invite people",
   "invitations.way": "Who the links are for",
-  "invitations.byEmail": "By email address",
+  "invitations.byEmail": "By email",
+  "invitations.shared": "One shared link",
   "invitations.anybody": "Anyone with the link",
-  "invitations.anybodyHint": "One link with which several people can create accounts.",
+  "invitations.anybodyHint": "Anyone who has the link can create an account, until it is used up or expires.",
   "invitations.emails": "Email addresses",
   "invitations.emailsHint":
     "Separate them with commas, spaces or new lines. Each gets a link that only this address can use.",

@@ -140,6 +140,7 @@ export const groups: Record<keyof typeof en, Entry> = {
     other: "{names} и ещё {count}",
   },
   "groups.limitOf": "{name}, вся группа «{group}» вместе",
+  "people.groupsOf": "Группы: {name}",
   "people.groups": "Группы: {names}",
   "audit.area.group": "Группы",
   "audit.area.permission": "Доступ",

@@ -52,9 +52,11 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "invitations.title": "Приглашения",
   "invitations.invite": "Пригласить",
   "invitations.way": "Для кого ссылки",
-  "invitations.byEmail": "По адресам почты",
+  "invitations.byEmail": "По почте",
+  "invitations.shared": "Общая ссылка",
   "invitations.anybody": "Все, у кого есть ссылка",
-  "invitations.anybodyHint": "Одна ссылка, по которой учётные записи могут создать несколько человек.",
+  "invitations.anybodyHint":
+    "Учётную запись создаст любой, у кого есть ссылка, пока она не исчерпана и не истекла.",
   "invitations.emails": "Адреса почты",
   "invitations.emailsHint":
     "Через запятую, пробел или с новой строки. Для каждого адреса будет создана своя ссылка.",

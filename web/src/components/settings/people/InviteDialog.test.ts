@@ -122,7 +122,7 @@ test("a new link replaces that of a pending invitation, and other failures are s
 
 test("one link for several people", async () => {
   const { user, requests } = await show("invitation");
-  await user.click(screen.getByRole("radio", { name: "Anyone with the link", hidden: true }));
+  await user.click(screen.getByRole("radio", { name: "One shared link", hidden: true }));
   const uses = screen.getByRole("spinbutton", { name: "Max accounts", hidden: true });
   await user.clear(uses);
   await user.type(uses, "25");

@@ -4,7 +4,7 @@ import type { Account } from "../../../api/types.ts";
 import { actsOn } from "./acts.ts";
 
 const person = { role: "user", suspended_at: null, second_factor: false, passkeys: false } as Account;
-const viewer = { isSelf: false, canReadChats: false, hasPasswords: true };
+const viewer = { isSelf: false, canReadChats: false, hasPasswords: true, hasGroups: false };
 
 test("only what applies is offered, and deletion only after suspension", () => {
   expect(actsOn(person, viewer)).toEqual(["makeAdmin", "reset", "suspend"]);
@@ -15,12 +15,12 @@ test("only what applies is offered, and deletion only after suspension", () => {
     "removePasskeys",
     "suspend",
   ]);
-  expect(actsOn({ ...person, suspended_at: 1, passkeys: true }, { ...viewer, canReadChats: true })).toEqual([
-    "readChats",
-    "makeAdmin",
-    "letIn",
-    "delete",
-  ]);
+  expect(
+    actsOn(
+      { ...person, suspended_at: 1, passkeys: true },
+      { ...viewer, canReadChats: true, hasGroups: true },
+    ),
+  ).toEqual(["readChats", "groups", "makeAdmin", "letIn", "delete"]);
 });
 
 test("administrators can only give up their own role", () => {

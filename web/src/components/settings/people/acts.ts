@@ -3,6 +3,7 @@ import type { Account } from "../../../api/types.ts";
 
 export type Act =
   | "readChats"
+  | "groups"
   | "makeAdmin"
   | "makeUser"
   | "giveUp"
@@ -19,15 +20,17 @@ export interface Viewer {
   canReadChats: boolean;
   /** Whether people sign in with passwords. */
   hasPasswords: boolean;
+  hasGroups: boolean;
 }
 
 /** The actions in the order of the menu. An account is deleted only after it was suspended. */
-export function actsOn(person: Account, { isSelf, canReadChats, hasPasswords }: Viewer): Act[] {
+export function actsOn(person: Account, { isSelf, canReadChats, hasPasswords, hasGroups }: Viewer): Act[] {
   // Nobody locks themselves out; the server keeps the last administrator.
-  if (isSelf) return ["giveUp"];
+  if (isSelf) return hasGroups ? ["groups", "giveUp"] : ["giveUp"];
   const isSuspended = person.suspended_at !== null;
   const acts: [Act, boolean][] = [
     ["readChats", canReadChats],
+    ["groups", hasGroups],
     ["makeAdmin", person.role !== "admin"],
     ["makeUser", person.role === "admin"],
     ["reset", hasPasswords && !isSuspended],

@@ -5,7 +5,7 @@ import type { Account } from "../../../api/types.ts";
 import { t } from "../../../i18n/index.svelte.ts";
 import type { Act } from "./acts.ts";
 
-export type ConfirmedAct = Exclude<Act, "readChats" | "reset" | "letIn">;
+export type ConfirmedAct = Exclude<Act, "readChats" | "groups" | "reset" | "letIn">;
 
 export interface Confirmation {
   title: string;
