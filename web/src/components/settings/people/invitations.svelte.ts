@@ -9,7 +9,7 @@ import {
 } from "../../../api/calls.ts";
 import { ApiError } from "../../../api/http.ts";
 import type { Invitation, SignUpMode } from "../../../api/types.ts";
-import { sentenceOf } from "../../../state/toasts.svelte.ts";
+import { attempt, sentenceOf } from "../../../state/toasts.svelte.ts";
 
 const dayMs = 24 * 3_600_000;
 
@@ -61,20 +61,18 @@ export class Invitations {
   async create({ emails, uses, days }: NewInvitations): Promise<{ created: Created[]; failed: Failed[] }> {
     const created: Created[] = [];
     const failed: Failed[] = [];
-    try {
-      if (this.mode === null) await this.load();
-      if (this.mode === "closed") await putSignUp("invitation");
-      if (emails.length === 0) created.push(await this.#createOne({ uses, days }));
-      for (const email of emails) {
-        try {
-          created.push(await this.#replace(this.#pendingOf(email), { email, uses: 1, days }));
-        } catch (error) {
-          failed.push({ email, problem: sentenceOf(error) });
-        }
+    if (this.mode === null) await this.load();
+    if (this.mode === "closed") await putSignUp("invitation");
+    if (emails.length === 0) created.push(await this.#createOne({ uses, days }));
+    for (const email of emails) {
+      try {
+        created.push(await this.#replace(this.#pendingOf(email), { email, uses: 1, days }));
+      } catch (error) {
+        failed.push({ email, problem: sentenceOf(error) });
       }
-    } finally {
-      await this.load();
     }
+    // The links are shown even if the list cannot be loaded.
+    await attempt(() => this.load());
     return { created, failed };
   }
 
