@@ -185,9 +185,9 @@ pub enum Settings {
     NoSuchWorkspace { name: String },
 
     // Pipelines and tasks.
-    #[error("Pipeline not found.")]
+    #[error("Model task not found.")]
     NoSuchPipeline,
-    #[error("This pipeline has no template.")]
+    #[error("This model task has no template.")]
     NoTemplate,
     #[error("Connect a model first: the tour cannot do this.")]
     ConnectModelFirst,

@@ -503,8 +503,8 @@ export const refusals = {
   bad_agent_minutes: "«limits.minutes» — от 0,001 до {most}.",
   no_such_workspace:
     "Каталога «{name}», которым вам можно пользоваться, нет. Каталоги, в которых могут работать чаты, называет администратор.",
-  no_such_pipeline: "Такого пайплайна нет.",
-  no_template: "У этого пайплайна нет шаблона.",
+  no_such_pipeline: "Такой задачи моделей нет.",
+  no_template: "У этой задачи нет шаблона.",
   wrong_template: "Строка {line}, знак {column}: {why}",
   long_template: "В шаблоне может быть до {limit} байт.",
   bar_in_variable: "«|» может стоять только в MESSAGES, а не в {name}.",
