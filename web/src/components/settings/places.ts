@@ -107,7 +107,13 @@ export const places: Record<string, Part[]> = {
   ],
   tools: [
     { heading: "tools.programs", words: "Python LaTeX" },
-    { heading: "tools.servers", words: "MCP" },
+    {
+      heading: "tools.servers",
+      labels: ["mcp.addNow"],
+      also: ["mcp.auth", "mcp.headers", "mcp.approval"],
+      words: "MCP OAuth",
+    },
+    { heading: "webSearch.title", labels: ["webSearch.add"], words: "SearXNG Brave Tavily" },
     { heading: "hooks.title" },
   ],
   knowledge: [

@@ -22,7 +22,8 @@ export const mcp = {
   "mcp.auth.oauth": "OAuth: each person signs in",
   "mcp.authHint.user_token":
     "People enter their token in Settings → Tool permissions and sign-ins. Agents use the server only for those who did.",
-  "mcp.authHint.oauth": "People sign in from Settings → Tool permissions and sign-ins. Agents use the server only for those who did.",
+  "mcp.authHint.oauth":
+    "People sign in from Settings → Tool permissions and sign-ins. Agents use the server only for those who did.",
   "mcp.token": "API key or token",
   "mcp.unchanged": "Unchanged",
   "mcp.works": { one: "It works: {count} tool.", other: "It works: {count} tools." },
