@@ -64,7 +64,7 @@ export function labelOf(name: string): string {
 
 export function valueOf(name: string, value: unknown): string {
   if (value === null || value === undefined || value === "") {
-    return t(name === "everybody" ? "groups.for.rest" : "audit.none.value");
+    return t(name === "everybody" ? "audit.default" : "audit.none.value");
   }
   if (typeof value === "boolean") return t(value ? "audit.yes" : "audit.no");
   if (typeof value === "number") {

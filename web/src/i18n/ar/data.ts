@@ -3,7 +3,7 @@ import type { Entry } from "../index.svelte.ts";
 import type { data as en } from "../en/data.ts";
 
 export const data: Record<keyof typeof en, Entry> = {
-  "settings.data": "البيانات",
+  "settings.data": "التصدير والاستيراد",
   "data.export": "التصدير",
   "data.exportText":
     "ملف واحد بكل بياناتك: المحادثات بكل فروعها وسجلات تشغيلها، والملفات، ومكتبات المستندات، والذكريات، والمهام المجدولة، وأسماء المفاتيح. لا يتضمن كلمات المرور ولا المفاتيح نفسها.",

@@ -1,5 +1,6 @@
 /** Arabic dictionary. */
 import { account } from "./account.ts";
+import { agentForm } from "./agent-form.ts";
 import { approval } from "./approval.ts";
 import { audit } from "./audit.ts";
 import { beside } from "./beside.ts";
@@ -28,6 +29,7 @@ import type { Dictionary } from "../index.svelte.ts";
 
 export const dictionary: Dictionary = {
   ...account,
+  ...agentForm,
   ...approval,
   ...audit,
   ...beside,
@@ -93,6 +95,7 @@ export const dictionary: Dictionary = {
     "تشغيل توضيحي مُعد مسبقًا لا يحتاج إلى نموذج: خطة وملفات ووكيلان فرعيان وأداة تفشل وطلب موافقة.",
   "welcome.tourStart": "بدء الجولة",
   "welcome.manual": "إضافة خادم",
+  "welcome.start": "بدء محادثة",
   "welcome.done": "إلى المحادثات",
   "welcome.later": "التخطي الآن",
   "welcome.models": {
@@ -156,6 +159,32 @@ export const dictionary: Dictionary = {
   "empty.prompts": "أمثلة",
   "empty.tour.title": "خوض الجولة",
   "empty.tour.text": "خذني في الجولة التعريفية: اعرض خطة وملفات ووكلاء فرعيين وطلب موافقة.",
+  "empty.tour.hide": "إخفاء الجولة",
+  "empty.tour.hidden": "تظل الجولة متاحة في قائمة حسابك.",
+  "empty.ready": {
+    zero: "{count} نموذج جاهز",
+    one: "نموذج واحد جاهز",
+    two: "نموذجان جاهزان",
+    few: "{count} نماذج جاهزة",
+    many: "{count} نموذجًا جاهزًا",
+    other: "{count} نموذج جاهز",
+  },
+  "empty.readyFromEnvironment": {
+    zero: "{count} نموذج جاهز من متغيرات البيئة",
+    one: "نموذج واحد جاهز من متغيرات البيئة",
+    two: "نموذجان جاهزان من متغيرات البيئة",
+    few: "{count} نماذج جاهزة من متغيرات البيئة",
+    many: "{count} نموذجًا جاهزًا من متغيرات البيئة",
+    other: "{count} نموذج جاهز من متغيرات البيئة",
+  },
+  "empty.readyFromFile": {
+    zero: "{count} نموذج جاهز من ملف التكوين",
+    one: "نموذج واحد جاهز من ملف التكوين",
+    two: "نموذجان جاهزان من ملف التكوين",
+    few: "{count} نماذج جاهزة من ملف التكوين",
+    many: "{count} نموذجًا جاهزًا من ملف التكوين",
+    other: "{count} نموذج جاهز من ملف التكوين",
+  },
   "empty.compare.title": "مقارنة بالتوازي",
   "empty.compare.text":
     "قارن بين SQLite وPostgreSQL لفريق صغير. استخدم وكيلين فرعيين، واحدًا لكل منهما، واختم بجدول.",

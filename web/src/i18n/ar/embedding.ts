@@ -3,7 +3,6 @@ import type { embedding as en } from "../en/embedding.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const embedding: Record<keyof typeof en, Entry> = {
-  "settings.documents": "المستندات",
   "embedding.title": "البحث الدلالي",
   "embedding.intro": "مع نموذج تضمين يُعثر على المقاطع بمعناها، لا بالكلمات المفتاحية وحدها.",
   "embedding.inForce": "النموذج النشط",

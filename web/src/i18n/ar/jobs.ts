@@ -22,6 +22,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.write_usage": "حفظ بيانات الاستخدام",
   "job.book_left_runs": "تسجيل استخدام عمليات التشغيل المنقطعة",
   "job.purge_expired": "حذف البيانات المنتهية الصلاحية",
+  "job.reload_settings": "تحميل ما غيّرته الخوادم الأخرى",
   "job.list_configured_models": "سرد نماذج الخوادم المضبوطة",
   "job.check_model_servers": "فحص خوادم النماذج",
   "job.reload_prices": "إعادة تحميل قائمة الأسعار",

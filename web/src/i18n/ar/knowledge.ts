@@ -250,6 +250,7 @@ export const knowledge = {
   "graph.offOthers": "لم يفعّل صاحب هذه المكتبة رسمها البياني.",
   "graph.unavailable":
     "لا يوجد على هذا الخادم نموذج للرسوم البيانية. يمكن لمشرف تحديده في التكوين: knowledge.graph_model.",
+  "graph.setModel": "فتح الإعداد",
   "graph.databaseAway": "إلى أن تعود، يُقرأ الرسم البياني من قاعدة بيانات الخادم نفسه.",
   "graph.turnOn": "بناء الرسم البياني",
   "graph.turnOff": "حذف الرسم البياني",

@@ -26,7 +26,6 @@ export const passkeys: Record<keyof typeof en, Entry> = {
   "passkeys.wrong": "لم يعد مفتاح المرور هذا صالحًا هنا. سجّل الدخول بكلمة المرور وراجع مفاتيح مرورك.",
   "passkeys.has": "مفاتيح مرور",
   "passkeys.removeShort": "إزالة مفاتيح المرور",
-  "passkeys.removeOf": "إزالة كل مفاتيح المرور لحساب {name}",
   "passkeys.removeOfConfirm":
     "بعدها يمكن لصاحب الحساب {name} تسجيل الدخول بكلمة المرور وإضافة مفاتيح مرور جديدة. وتنتهي كل جلساته.",
 };

@@ -72,7 +72,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "web.search": "مزوّدو البحث بترتيب تجربتهم: searxng وbrave وtavily وmcp وown، مفصولة بفواصل. فارغ: لا أحد.",
   "web.search_url": "عنوان SearXNG، أو عنوان مزوّد آخر إن لم يكن الافتراضي.",
   "web.search_key": "مفتاح API لـ Brave أو Tavily؛ وعند تعدد المزوّدين فهو للأول.",
-  "web.search_tool": "مع mcp: الأداة التي تبحث، باسمها في «الإعدادات» ← «الأدوات».",
+  "web.search_tool": "مع mcp: الأداة التي تبحث، باسمها في «الإعدادات» ← «الوكلاء والمهارات والأدوات».",
   "web.brave_url": "عنوان Brave إن لم يكن الافتراضي.",
   "web.brave_key": "مفتاح API لـ Brave إن كان web.search_key لمزوّد آخر.",
   "web.tavily_url": "عنوان Tavily إن لم يكن الافتراضي.",

@@ -44,8 +44,6 @@ export const twoStep: Record<keyof typeof en, Entry> = {
   "twoStep.useApp": "استخدام التطبيق",
   "twoStep.startOver": "البدء من جديد",
   "twoStep.has": "التحقق بخطوتين",
-  "twoStep.endShort": "إيقاف التحقق بخطوتين",
-  "twoStep.endOf": "إيقاف التحقق بخطوتين لحساب {name}",
   "twoStep.endOfConfirm":
     "بعدها يمكن لصاحب الحساب {name} تسجيل الدخول بكلمة المرور وحدها. تأكد من أن {name} هو من طلب ذلك فعلًا. وتنتهي كل جلساته.",
 };

@@ -31,8 +31,9 @@ export const composer: Record<keyof typeof en, Entry> = {
   "composer.agents": "Agenten",
   "composer.models": "Modelle",
   "composer.unavailable": "{name} · nicht verfügbar",
-  "composer.modelMissing":
-    "{name} ist nicht verfügbar. Wählen Sie ein anderes Modell oder warten Sie, bis es wieder da ist.",
+  "composer.modelMissing": "{name} ist für Sie nicht mehr verfügbar. Wählen Sie ein anderes Modell.",
+  "composer.useOffered": "{name} verwenden",
+  "composer.chooseOther": "Andere Modelle",
   "composer.connect": "Modell verbinden…",
   "composer.workspace": "{name}: Arbeitsordner wählen",
   "composer.filesOf": "Arbeitsordner",

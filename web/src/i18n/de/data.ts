@@ -3,7 +3,7 @@ import type { Entry } from "../index.svelte.ts";
 import type { data as en } from "../en/data.ts";
 
 export const data: Record<keyof typeof en, Entry> = {
-  "settings.data": "Daten",
+  "settings.data": "Export und Import",
   "data.export": "Export",
   "data.exportText":
     "Eine Datei mit all Ihren Daten: Chats mit allen Zweigen und Ausführungsprotokollen, Dateien, Dokumentsammlungen, Erinnerungen, Zeitpläne und Schlüsselnamen. Passwörter und Schlüssel sind nicht enthalten.",

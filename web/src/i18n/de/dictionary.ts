@@ -1,5 +1,6 @@
 /** German dictionary. */
 import { account } from "./account.ts";
+import { agentForm } from "./agent-form.ts";
 import { approval } from "./approval.ts";
 import { audit } from "./audit.ts";
 import { beside } from "./beside.ts";
@@ -28,6 +29,7 @@ import type { Dictionary } from "../index.svelte.ts";
 
 export const dictionary: Dictionary = {
   ...account,
+  ...agentForm,
   ...approval,
   ...audit,
   ...beside,
@@ -93,6 +95,7 @@ export const dictionary: Dictionary = {
     "Eine Demo mit festem Ablauf, ganz ohne Modell: ein Plan, Dateien, zwei Subagenten, ein fehlschlagendes Tool und eine Genehmigung.",
   "welcome.tourStart": "Tour starten",
   "welcome.manual": "Server hinzufügen",
+  "welcome.start": "Chat starten",
   "welcome.done": "Zu den Chats",
   "welcome.later": "Vorerst überspringen",
   "welcome.models": { one: "{count} Modell", other: "{count} Modelle" },
@@ -150,6 +153,17 @@ export const dictionary: Dictionary = {
   "empty.prompts": "Beispiele",
   "empty.tour.title": "Tour starten",
   "empty.tour.text": "Führe mich durch die Tour: Zeige einen Plan, Dateien, Subagenten und eine Genehmigung.",
+  "empty.tour.hide": "Tour ausblenden",
+  "empty.tour.hidden": "Die Tour finden Sie weiterhin im Kontomenü.",
+  "empty.ready": { one: "{count} Modell ist bereit", other: "{count} Modelle sind bereit" },
+  "empty.readyFromEnvironment": {
+    one: "{count} Modell aus der Umgebung ist bereit",
+    other: "{count} Modelle aus der Umgebung sind bereit",
+  },
+  "empty.readyFromFile": {
+    one: "{count} Modell aus der Konfigurationsdatei ist bereit",
+    other: "{count} Modelle aus der Konfigurationsdatei sind bereit",
+  },
   "empty.compare.title": "Parallel vergleichen",
   "empty.compare.text":
     "Vergleiche SQLite und PostgreSQL für ein kleines Team. Nutze zwei Subagenten, je einen pro Datenbank, und schließe mit einer Tabelle ab.",

@@ -3,7 +3,6 @@ import type { embedding as en } from "../en/embedding.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const embedding: Record<keyof typeof en, Entry> = {
-  "settings.documents": "Dokumente",
   "embedding.title": "Semantische Suche",
   "embedding.intro":
     "Mit einem Embedding-Modell werden Textstellen nach Bedeutung gefunden, nicht nur nach Stichwörtern.",

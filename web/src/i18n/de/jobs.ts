@@ -22,6 +22,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.write_usage": "Nutzung speichern",
   "job.book_left_runs": "Nutzung unterbrochener Ausführungen erfassen",
   "job.purge_expired": "Abgelaufene Daten löschen",
+  "job.reload_settings": "Änderungen anderer Server laden",
   "job.list_configured_models": "Modelle konfigurierter Server auflisten",
   "job.check_model_servers": "Modellserver prüfen",
   "job.reload_prices": "Preisliste neu laden",

@@ -180,6 +180,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
     "Der Graph dieser Sammlung ist nicht aktiviert. Aktivieren kann ihn nur die Person, der sie gehört.",
   "graph.unavailable":
     "Dieser Server hat kein Modell für Graphen. Die Administration kann eines in der Konfiguration festlegen: knowledge.graph_model.",
+  "graph.setModel": "Einstellung öffnen",
   "graph.databaseAway":
     "Bis sie wieder da ist, wird der Graph aus der eigenen Datenbank des Servers gelesen.",
   "graph.turnOn": "Graph erstellen",

@@ -31,7 +31,6 @@ export const passkeys: Record<keyof typeof en, Entry> = {
     "Dieser Passkey funktioniert hier nicht mehr. Melden Sie sich mit Ihrem Passwort an und prüfen Sie Ihre Passkeys.",
   "passkeys.has": "Passkeys",
   "passkeys.removeShort": "Passkeys entfernen",
-  "passkeys.removeOf": "Alle Passkeys von {name} entfernen",
   "passkeys.removeOfConfirm":
     "{name} kann sich dann mit dem Passwort anmelden und neue Passkeys hinzufügen. Alle Sitzungen von {name} werden beendet.",
 };

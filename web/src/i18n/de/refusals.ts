@@ -449,6 +449,43 @@ export const refusals = {
   no_such_connection_key: "Schlüssel in dieser Verbindung nicht gefunden. Möglicherweise wurde er entfernt.",
   connection_of_environment:
     "Diese Verbindung stammt aus den Umgebungsvariablen des Servers und wird dort geändert.",
+  search_configured:
+    "Die Suchanbieter sind in der Konfigurationsdatei oder der Umgebung festgelegt. Ändern Sie sie dort.",
+  search_twice: "Geben Sie jeden Suchanbieter nur einmal an.",
+  search_url_missing: "Geben Sie die Adresse Ihrer SearXNG-Instanz ein.",
+  bad_search_url: "Geben Sie eine Adresse wie https://search.example.org ein.",
+  search_key_missing: "Dieser Dienst braucht einen API-Schlüssel.",
+  bad_search_tool:
+    "Wählen Sie ein Tool eines MCP-Servers, den alle mit denselben Zugangsdaten nutzen, mit seinem vollständigen Namen wie finder__search.",
+  bad_mcp_name:
+    "Der Name muss aus 1 bis {limit} Buchstaben, Ziffern, „-“ und einzelnen „_“ bestehen und darf nicht mit „_“ beginnen oder enden.",
+  mcp_name_taken: "Der MCP-Server „{name}“ existiert bereits.",
+  mcp_name_in_file:
+    "In der Konfigurationsdatei gibt es einen MCP-Server mit diesem Namen, der stattdessen verwendet wird. Benennen Sie einen von beiden um oder löschen Sie ihn.",
+  no_mcp_server_of_name: "MCP-Server nicht gefunden: „{name}“.",
+  mcp_server_of_file: "Dieser MCP-Server ist in der Konfigurationsdatei definiert. Ändern Sie ihn dort.",
+  too_many_mcp_servers: of(
+    "In den Einstellungen kann es höchstens ",
+    ["MCP-Server", "MCP-Server"],
+    " geben.",
+  ),
+  bad_mcp_url: "Geben Sie eine Adresse wie https://example.org/mcp ein, ohne Benutzernamen und Passwort.",
+  bad_mcp_timeout: "Der Timeout muss 1 bis 86400 Sekunden betragen.",
+  bad_mcp_header: "Der Header „{name}“ kann nicht gesendet werden.",
+  mcp_header_of_people: "Der Header „{name}“ wird für das eigene Token jeder Person gebraucht.",
+  mcp_token_header_alone: "Ein Token-Header wird nur verwendet, wenn jede Person ein Token eingibt.",
+  mcp_secret_without_client: "Ein Client-Secret braucht eine Client-ID.",
+  bad_mcp_scope: "Der Scope „{scope}“ ist ungültig.",
+  bad_mcp_tools: of(
+    "Geben Sie höchstens ",
+    ["Tool", "Tools"],
+    " an, jeweils mit einem Namen von 1 bis 200 Zeichen.",
+  ),
+  mcp_secrets_of_other_host:
+    "Die Header und das Client-Secret werden nicht an einen anderen Host gesendet. Geben Sie sie neu ein oder entfernen Sie sie.",
+  mcp_secrets_unreadable:
+    "Die Header oder das Client-Secret lassen sich mit der Schlüsseldatei dieses Servers nicht lesen. Geben Sie sie neu ein.",
+  mcp_text_too_long: "Jeweils höchstens {limit} Byte und höchstens {count} Header.",
   connection_of_file: "Diese Verbindung ist in der Konfigurationsdatei festgelegt und wird dort geändert.",
   unknown_provider_kind: "`kind` ist „{kind}“, muss aber eines von diesen sein: {kinds}.",
   provider_option_missing: "Eine Verbindung der Art „{kind}“ braucht `settings.{option}`.",

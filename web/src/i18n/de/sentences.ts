@@ -129,7 +129,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   mcp_server_away:
     "Der MCP-Server „{name}“ ist gerade nicht erreichbar, diese Ausführung läuft daher ohne seine Tools weiter.",
   mcp_sign_in_ended:
-    "Ihre Anmeldung beim MCP-Server „{name}“ ist abgelaufen, diese Ausführung läuft daher ohne seine Tools weiter. Melden Sie sich unter „Einstellungen“ → „Tools“ neu an.",
+    "Ihre Anmeldung beim MCP-Server „{name}“ ist abgelaufen, diese Ausführung läuft daher ohne seine Tools weiter. Melden Sie sich unter „Einstellungen“ → „Tool-Berechtigungen und Anmeldungen“ neu an.",
   mcp_server_full: "Der MCP-Server „{name}“ hat gerade zu viele Verbindungen.",
   mcp_server_fails: "Die Verbindung zum MCP-Server „{name}“ ist fehlgeschlagen.",
 

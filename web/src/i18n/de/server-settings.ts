@@ -84,7 +84,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "Die Suchanbieter in der Reihenfolge, in der sie gefragt werden: `searxng`, `brave`, `tavily`, `mcp`, `own`. Leer: keiner.",
   "web.search_url": "Adresse von SearXNG; bei anderen Anbietern nur, wenn sie nicht die übliche ist.",
   "web.search_key": "API-Schlüssel für Brave oder Tavily; bei mehreren Anbietern der des ersten.",
-  "web.search_tool": "Mit `mcp`: das Tool, das sucht, mit seinem Namen unter „Einstellungen“ → „Tools“.",
+  "web.search_tool":
+    "Mit `mcp`: das Tool, das sucht, mit seinem Namen unter „Einstellungen“ → „Agenten, Skills und Tools“.",
   "web.brave_url": "Adresse von Brave, wenn sie nicht die übliche ist.",
   "web.brave_key": "API-Schlüssel für Brave, wenn `web.search_key` einem anderen Anbieter gehört.",
   "web.tavily_url": "Adresse von Tavily, wenn sie nicht die übliche ist.",

@@ -3,10 +3,14 @@ import type { Entry } from "../index.svelte.ts";
 import type { settings as en } from "../en/settings.ts";
 import { connections } from "./connections.ts";
 import { hooks } from "./hooks.ts";
+import { mcp } from "./mcp.ts";
+import { webSearch } from "./web-search.ts";
 
 export const settings: Record<keyof typeof en, Entry> = {
   ...connections,
   ...hooks,
+  ...mcp,
+  ...webSearch,
   "account.name": "Name",
   "account.email": "E-Mail",
   "account.password": "Passwort",
@@ -81,16 +85,17 @@ export const settings: Record<keyof typeof en, Entry> = {
   "settings.title": "Einstellungen",
   "settings.group.yours": "Persönlich",
   "settings.group.server": "Administration",
-  "settings.appearance": "Darstellung",
+  "settings.search": "Einstellungen durchsuchen",
+  "settings.searchConfiguration": "Konfiguration nach „{query}“ durchsuchen",
+  "settings.general": "Allgemein",
   "settings.password": "Passwort",
   "settings.models": "Modelle und Verbindungen",
-  "settings.agents": "Agenten",
+  "settings.agents": "Agenten und Skills",
   "settings.tools": "Tools",
   "settings.people": "Personen",
   "settings.keys": "API-Schlüssel",
-  "settings.consent": "Berechtigungen",
-  "settings.memory": "Erinnerungen",
-  "settings.schedules": "Zeitpläne",
+  "settings.consent": "Immer erlaubt",
+  "settings.schedules": "Zeitpläne und Webhooks",
   "settings.notices": "Benachrichtigungen",
   "settings.notifications": "Browser-Benachrichtigungen",
   "settings.notificationsHint":
@@ -161,9 +166,15 @@ export const settings: Record<keyof typeof en, Entry> = {
   "settings.singleKeys": "Tastenkürzel mit einer Taste",
   "settings.singleKeysHint":
     "Zum Beispiel klappt e die Schritte einer Nachricht auf. Während der Eingabe sind sie inaktiv.",
-  "settings.account": "Konto",
-  "settings.role.admin": "Admin",
-  "settings.role.user": "Nutzer",
+  "settings.keyboard": "Tastatur",
+  "settings.account": "Konto und Sicherheit",
+  "settings.personalization": "Personalisierung",
+  "settings.permissions": "Tool-Berechtigungen und Anmeldungen",
+  "settings.usageAndData": "Nutzung und Daten",
+  "settings.agentsAndTools": "Agenten, Skills und Tools",
+  "settings.peopleAndGroups": "Personen und Gruppen",
+  "settings.tasks": "Hintergrundaufgaben",
+  "settings.system": "System",
   "settings.keyboardShow": "Alle Tastenkürzel anzeigen",
 
   "models.default": "Standardmodell für neue Chats",
@@ -199,7 +210,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "models.ability.tools": "Tools",
   "models.ability.reasoning": "Reasoning",
   "models.scripted": "fester Ablauf, keine Einrichtung nötig",
-  "models.adminOnly": "Nur Admins können Modelle und Verbindungen ändern.",
   "models.badNumber": "„{value}“ ist ungültig. Geben Sie eine Zahl ab 0 ein.",
 
   "agents.intro":
@@ -214,10 +224,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "agents.deleteText":
     "Chats, die ihn verwendet haben, bleiben erhalten und laufen mit einem anderen Agenten oder Modell weiter.",
   "agents.name": "Name",
-  "agents.nameHint": "Kleinbuchstaben, Ziffern und „-“.",
   "agents.description": "Beschreibung",
-  "agents.descriptionHint":
-    "Wird in der Liste angezeigt, und anderen Agenten, bevor sie ihm Aufgaben übertragen.",
   "agents.instructions": "Anweisungen",
   "agents.model": "Modell",
   "agents.anyModel": "Standard oder das Modell des aufrufenden Agenten",
@@ -225,12 +232,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "agents.subAgents": "Agenten, die er aufrufen kann",
   "agents.skills": "Skills",
   "agents.collections": "Sammlungen, die er durchsuchen kann",
-  "agents.collectionsHint":
-    "Ein Name pro Zeile. Durchsucht werden nur Sammlungen, die die aktuelle Person lesen kann.",
-  "agents.all": "alle",
-  "agents.only": "nur diese",
-  "agents.namesHint": "Namen durch Kommas trennen. * am Ende dient als Platzhalter.",
-  "agents.namesOnlyHint": "Namen durch Kommas trennen. Leer lassen für keine.",
   "agents.limits": "Limits",
   "agents.limitsHint": "Leer lassen für die Limits des Servers, die immer gelten.",
   "agents.steps": "Modellaufrufe",
@@ -247,7 +248,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "agents.noSkills": "Keine Skills",
   "agents.skillFiles": { one: "{count} weitere Datei", other: "{count} weitere Dateien" },
   "tools.intro":
-    "Agenten nutzen Tools dieser MCP-Server. Server werden in der Konfigurationsdatei hinzugefügt oder geändert, wie in docs/tools/mcp-servers.md beschrieben.",
+    "Agenten nutzen die Tools dieser MCP-Server. Lokale Programme werden in der Konfigurationsdatei hinzugefügt.",
   "tools.programs": "Code-Ausführung",
   "tools.programsOn":
     "Agenten können {what} in einer Sandbox ausführen: ohne Netzwerk, nur mit den Dateien des Chats.",
@@ -259,13 +260,15 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.latex": "LaTeX ({programs})",
   "tools.noLatex": "LaTeX ist auf dem Server nicht installiert.",
   "tools.servers": "MCP-Server",
-  "tools.none": "Keine gemeinsamen MCP-Server konfiguriert.",
+  "tools.none": "Noch keine MCP-Server.",
   "tools.refresh": "Aktualisieren",
   "tools.kind.stdio": "lokales Programm",
   "tools.kind.http": "HTTP",
   "tools.state.connecting": "wird verbunden",
   "tools.state.connected": "verbunden",
   "tools.state.down": "getrennt",
+  "tools.state.personal": "persönliche Anmeldung",
+  "tools.state.off": "aus",
   "tools.count": { one: "{count} Tool", other: "{count} Tools" },
   "tools.show": "Tools anzeigen",
   "tools.asks": "Genehmigung nötig",
@@ -279,8 +282,8 @@ export const settings: Record<keyof typeof en, Entry> = {
   "password.changed": "Passwort geändert.",
 
   "people.intro":
-    "Personen mit einem Konto. Es wird keine E-Mail gesendet: Geben Sie das Passwort selbst weiter.",
-  "people.new": "Person hinzufügen",
+    "Personen mit einem Konto. Es wird keine E-Mail gesendet: Geben Sie Links und Passwörter selbst weiter.",
+  "people.new": "Mit Passwort hinzufügen",
   "people.create": "Konto erstellen",
   "people.search": "Nach Name oder E-Mail suchen",
   "people.noneFound": "Keine Treffer",
@@ -288,7 +291,11 @@ export const settings: Record<keyof typeof en, Entry> = {
   "people.since": "dabei seit {date}",
   "people.suspendedSince": "gesperrt seit {date}",
   "people.role": "Rolle",
-  "people.roleOf": "Rolle von {name}",
+  "people.actions": "Aktionen für {name}",
+  "people.makeAdmin": "Zum Admin machen",
+  "people.makeAdminConfirm": "{name} zum Admin machen?",
+  "people.makeUser": "Zum Nutzer machen",
+  "people.makeUserConfirm": "{name} die Admin-Rolle entziehen?",
   "people.user": "Nutzer",
   "people.admin": "Admin",
   "people.userMay": "Nutzer sehen nur ihre eigenen Chats, Dateien, Erinnerungen, Zeitpläne und Schlüssel.",
@@ -325,11 +332,20 @@ export const settings: Record<keyof typeof en, Entry> = {
   "keys.scope.write": "Meine Daten ändern",
   "keys.scope.admin": "Administration",
   "keys.models": "Modelle und Agenten",
-  "keys.modelsHint":
-    "Namen wie in der Modellliste, durch Kommas getrennt. Ein solcher Schlüssel kann nur Modelle nutzen und lesen.",
+  "keys.modelsHint": "Ein Schlüssel für ausgewählte Modelle kann nur diese nutzen und Daten lesen.",
   "keys.expires": "Läuft ab",
   "keys.never": "nie",
   "keys.inDays": { one: "in {count} Tag", other: "in {count} Tagen" },
+  "keys.advanced": "Erweitert",
+  "keys.addresses": "Basis-URLs",
+  "keys.base.openai": "OpenAI-SDKs und -Apps",
+  "keys.base.anthropic": "Anthropic-SDKs",
+  "keys.copyBase.openai": "Basis-URL für OpenAI-SDKs kopieren",
+  "keys.copyBase.anthropic": "Basis-URL für Anthropic-SDKs kopieren",
+  "keys.openapi": "API-Beschreibung (OpenAPI)",
+  "keys.try": "In einer Shell ausprobieren",
+  "keys.copyCommand": "Befehl kopieren",
+  "keys.greeting": "Hallo!",
   "keys.frontEnd": "Vertrauenswürdiges Frontend",
   "keys.frontEndHint":
     "Die App sendet die Namen ihrer eigenen Nutzer in X-OpenWebUI-Headern. Jeder von ihnen hat eigene Limits, Nutzungsdaten und Ausführungen.",
@@ -359,7 +375,9 @@ export const settings: Record<keyof typeof en, Entry> = {
   "usage.tokens": "Tokens",
   "usage.cost": "Kosten",
   "usage.cached": "Cache",
-  "usage.unknownCost": "unbekannt",
+  "usage.unknownCost": "kein Preis festgelegt",
+  "usage.noPrice": "Für diese Modelle ist kein Preis festgelegt, daher sind ihre Kosten unbekannt.",
+  "usage.setPrices": "Preise festlegen",
   "usage.unpriced": {
     one: "Preis für {count} Anfrage unbekannt",
     other: "Preis für {count} Anfragen unbekannt",

@@ -30,7 +30,6 @@ export const signIn: Record<keyof typeof en, Entry> = {
     "Dieser Link ist abgelaufen oder wurde bereits verwendet. Bitten Sie die Administration um einen neuen.",
   "reset.done": "Passwort geändert. Sie können sich jetzt anmelden.",
   "reset.make": "Passwort zurücksetzen",
-  "reset.makeOf": "Passwort von {name} zurücksetzen",
   "reset.made":
     "Senden Sie diesen Link an {name}, um ein neues Passwort zu wählen. Er funktioniert einmal, bis {date}, und wird nur jetzt angezeigt.",
 
@@ -54,13 +53,66 @@ export const signIn: Record<keyof typeof en, Entry> = {
     "Alle, die diesen Server erreichen können. Jedes Konto kostet, was seine Ausführungen kosten: Setzen Sie Limits.",
 
   "invitations.title": "Einladungen",
-  "invitations.email": "Nur für E-Mail-Adresse",
-  "invitations.emailHint": "Leer lassen für alle mit dem Link",
+  "invitations.invite": "Personen einladen",
+  "invitations.way": "Für wen die Links sind",
+  "invitations.byEmail": "Per E-Mail-Adresse",
+  "invitations.shared": "Ein gemeinsamer Link",
   "invitations.most": "Max. Konten",
   "invitations.days": "Gültig (Tage)",
-  "invitations.create": "Link erstellen",
-  "invitations.made": "Senden Sie diesen Link. Er wird nur jetzt angezeigt.",
+  "invitations.joinAs":
+    "Eingeladene erhalten die Rolle „Nutzer“. Rolle und Gruppen können Sie ändern, sobald sie ein Konto haben.",
+  "invitations.turnsOn":
+    "Die Registrierung ist geschlossen. Das Erstellen eines Links aktiviert die Registrierung auf Einladung.",
+  "invitations.reopens": {
+    one: "{count} frühere Einladung wird wieder gültig.",
+    other: "{count} frühere Einladungen werden wieder gültig.",
+  },
+  "invitations.invalid": { one: "Keine E-Mail-Adresse: {names}", other: "Keine E-Mail-Adressen: {names}" },
+  "invitations.accounts": {
+    one: "Hat bereits ein Konto: {names}",
+    other: "Haben bereits ein Konto: {names}",
+  },
+  "invitations.repeated": { one: "Mehrfach eingegeben: {names}", other: "Mehrfach eingegeben: {names}" },
+  "invitations.invited": {
+    one: "Bereits eingeladen: {names}. Der neue Link ersetzt den alten.",
+    other: "Bereits eingeladen: {names}. Die neuen Links ersetzen die alten.",
+  },
+  "invitations.createLinks": { one: "Link erstellen", other: "{count} Links erstellen" },
+  "invitations.ready":
+    "Gültig bis {date}, für ein Konto. Es wird keine E-Mail gesendet: Geben Sie den Link selbst weiter.",
+  "invitations.readyEach":
+    "Jeder Link ist bis {date} gültig, für ein Konto. Es wird keine E-Mail gesendet: Geben Sie die Links selbst weiter.",
+  "invitations.readyAnybody": {
+    one: "Gültig bis {date}, für {count} Konto. Es wird keine E-Mail gesendet: Geben Sie den Link selbst weiter.",
+    other:
+      "Gültig bis {date}, für {count} Konten. Es wird keine E-Mail gesendet: Geben Sie den Link selbst weiter.",
+  },
+  "invitations.turnedOn": "Die Registrierung auf Einladung ist jetzt aktiviert.",
+  "invitations.copy": "Link kopieren",
+  "invitations.copyAll": "Alle kopieren",
+  "invitations.copyOf": "Link kopieren: {who}",
+  "invitations.mail": "E-Mail schreiben",
+  "invitations.mailTo": "E-Mail schreiben: {who}",
+  "invitations.mailSubject": "Einladung zu Glasshouse",
+  "invitations.mailText": "Erstellen Sie hier Ihr Konto: {link}\n\nDer Link ist bis {date} gültig.",
+  "invitations.failed": "{email} konnte nicht eingeladen werden: {problem}",
+  "invitations.done": "Fertig",
+  "invitations.pending": "Offene Einladungen",
+  "invitations.paused": "Die Registrierung ist geschlossen, daher funktionieren diese Links derzeit nicht.",
+  "invitations.past": {
+    one: "{count} verwendet oder abgelaufen",
+    other: "{count} verwendet oder abgelaufen",
+  },
+  "invitations.renew": "Neuer Link",
+  "invitations.renewOf": "Neuer Link: {who}",
+  "invitations.renewConfirm": "Neuen Link für „{who}“ erstellen? Der aktuelle funktioniert dann nicht mehr.",
+  "invitations.renewed": "Neuer Link für {who}, gültig bis {date}:",
   "invitations.anybody": "Alle mit dem Link",
+  "invitations.anybodyHint":
+    "Alle mit dem Link können ein Konto erstellen, bis er aufgebraucht ist oder abläuft.",
+  "invitations.emails": "E-Mail-Adressen",
+  "invitations.emailsHint":
+    "Mit Kommas, Leerzeichen oder Zeilenumbrüchen trennen. Jede erhält einen Link, den nur diese Adresse nutzen kann.",
   "invitations.used": "verwendet",
   "invitations.uses": "{uses} von {most} verwendet",
   "invitations.until": "bis {date}",
@@ -72,6 +124,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "signIns.title": "Ihre Anmeldungen",
   "signIns.intro":
     "Nach der Anmeldung nutzen Agenten, die für Sie arbeiten, diese Server in Ihrem Namen. Andere sehen nicht, was Sie dort sehen.",
+  "signIns.none": "Hier braucht kein Tool Ihre eigene Anmeldung.",
   "signIns.kind.oauth": "Anmeldung erforderlich",
   "signIns.kind.user_token": "Token erforderlich",
   "signIns.state.signed_out": "nicht angemeldet",

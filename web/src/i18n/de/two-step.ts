@@ -44,8 +44,6 @@ export const twoStep: Record<keyof typeof en, Entry> = {
   "twoStep.useApp": "App verwenden",
   "twoStep.startOver": "Von vorn beginnen",
   "twoStep.has": "Zwei-Faktor-Anmeldung",
-  "twoStep.endShort": "Zwei-Faktor deaktivieren",
-  "twoStep.endOf": "Zwei-Faktor-Anmeldung für {name} deaktivieren",
   "twoStep.endOfConfirm":
     "{name} kann sich dann nur mit dem Passwort anmelden. Vergewissern Sie sich, dass die Bitte wirklich von {name} kommt. Alle Sitzungen von {name} werden beendet.",
 };

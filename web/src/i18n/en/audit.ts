@@ -97,6 +97,7 @@ export const audit = {
   "audit.user.look": "Listed a user’s chats as administrator",
   "audit.changedTo": "changed to",
   "audit.none.value": "none",
+  "audit.default": "Default",
   "audit.yes": "yes",
   "audit.no": "no",
   "audit.value.command line": "command line",

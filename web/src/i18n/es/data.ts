@@ -3,7 +3,7 @@ import type { Entry } from "../index.svelte.ts";
 import type { data as en } from "../en/data.ts";
 
 export const data: Record<keyof typeof en, Entry> = {
-  "settings.data": "Datos",
+  "settings.data": "Exportar e importar",
   "data.export": "Exportar",
   "data.exportText":
     "Un archivo con todos tus datos: chats con todas sus ramas y registros de ejecución, archivos, colecciones de documentos, recuerdos, tareas programadas y nombres de claves. No incluye contraseñas ni claves.",

@@ -1,5 +1,6 @@
 /** Spanish dictionary. */
 import { account } from "./account.ts";
+import { agentForm } from "./agent-form.ts";
 import { approval } from "./approval.ts";
 import { audit } from "./audit.ts";
 import { beside } from "./beside.ts";
@@ -28,6 +29,7 @@ import type { Dictionary } from "../index.svelte.ts";
 
 export const dictionary: Dictionary = {
   ...account,
+  ...agentForm,
   ...approval,
   ...audit,
   ...beside,
@@ -93,6 +95,7 @@ export const dictionary: Dictionary = {
     "Mira una ejecución de demostración con guion, sin modelo: un plan, archivos, dos subagentes, una herramienta que falla y una aprobación.",
   "welcome.tourStart": "Empezar el recorrido",
   "welcome.manual": "Añadir un servidor",
+  "welcome.start": "Empezar a chatear",
   "welcome.done": "Ir a los chats",
   "welcome.later": "Omitir por ahora",
   "welcome.models": { one: "{count} modelo", many: "{count} de modelos", other: "{count} modelos" },
@@ -150,6 +153,23 @@ export const dictionary: Dictionary = {
   "empty.prompts": "Ejemplos",
   "empty.tour.title": "Hacer el recorrido",
   "empty.tour.text": "Hazme el recorrido: muestra un plan, archivos, subagentes y una aprobación.",
+  "empty.tour.hide": "Ocultar el recorrido",
+  "empty.tour.hidden": "El recorrido sigue en el menú de tu cuenta.",
+  "empty.ready": {
+    one: "{count} modelo está listo",
+    many: "{count} de modelos están listos",
+    other: "{count} modelos están listos",
+  },
+  "empty.readyFromEnvironment": {
+    one: "{count} modelo del entorno está listo",
+    many: "{count} de modelos del entorno están listos",
+    other: "{count} modelos del entorno están listos",
+  },
+  "empty.readyFromFile": {
+    one: "{count} modelo del archivo de configuración está listo",
+    many: "{count} de modelos del archivo de configuración están listos",
+    other: "{count} modelos del archivo de configuración están listos",
+  },
   "empty.compare.title": "Comparar en paralelo",
   "empty.compare.text":
     "Compara SQLite y PostgreSQL para un equipo pequeño. Usa dos subagentes, uno para cada uno, y termina con una tabla.",

@@ -3,7 +3,6 @@ import type { embedding as en } from "../en/embedding.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const embedding: Record<keyof typeof en, Entry> = {
-  "settings.documents": "Documentos",
   "embedding.title": "Búsqueda semántica",
   "embedding.intro":
     "Con un modelo de embeddings, los fragmentos se encuentran por su significado y no solo por palabras clave.",

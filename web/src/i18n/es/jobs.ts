@@ -22,6 +22,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.write_usage": "Guardar el uso",
   "job.book_left_runs": "Registrar el uso de ejecuciones interrumpidas",
   "job.purge_expired": "Eliminar datos caducados",
+  "job.reload_settings": "Cargar los cambios de otros servidores",
   "job.list_configured_models": "Listar modelos de los servidores configurados",
   "job.check_model_servers": "Comprobar servidores de modelos",
   "job.reload_prices": "Recargar la lista de precios",

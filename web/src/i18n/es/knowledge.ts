@@ -204,6 +204,7 @@ export const knowledge = {
   "graph.offOthers": "Su propietario no ha activado el grafo de esta colección.",
   "graph.unavailable":
     "Este servidor no tiene un modelo para grafos. Un administrador puede definirlo en la configuración: knowledge.graph_model.",
+  "graph.setModel": "Abrir la opción",
   "graph.databaseAway": "Hasta que vuelva, el grafo se lee de la base de datos del propio servidor.",
   "graph.turnOn": "Crear el grafo",
   "graph.turnOff": "Eliminar el grafo",

@@ -31,7 +31,6 @@ export const passkeys: Record<keyof typeof en, Entry> = {
     "Esta llave de acceso ya no funciona aquí. Inicia sesión con tu contraseña y revisa tus llaves de acceso.",
   "passkeys.has": "llaves de acceso",
   "passkeys.removeShort": "Quitar llaves de acceso",
-  "passkeys.removeOf": "Quitar todas las llaves de acceso de {name}",
   "passkeys.removeOfConfirm":
     "{name} podrá entonces iniciar sesión con la contraseña y añadir llaves de acceso nuevas. Todas las sesiones de {name} finalizan.",
 };

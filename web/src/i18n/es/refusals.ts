@@ -432,6 +432,43 @@ export const refusals = {
   no_such_connection_key: "La clave no se encontró en esta conexión. Puede que se haya quitado.",
   connection_of_environment:
     "Esta conexión procede de las variables de entorno del servidor y se cambia allí.",
+  search_configured:
+    "Los servicios de búsqueda se definen en el archivo de configuración o en el entorno y se cambian allí.",
+  search_twice: "Indica cada servicio de búsqueda una sola vez.",
+  search_url_missing: "Introduce la dirección de tu SearXNG.",
+  bad_search_url: "Introduce una dirección como https://search.example.org.",
+  search_key_missing: "Este servicio necesita una clave de API.",
+  bad_search_tool:
+    "Elige una herramienta de un servidor MCP común a todos, por su nombre completo, como finder__search.",
+  bad_mcp_name:
+    "El nombre debe tener de 1 a {limit} letras, cifras, «-» y «_» sueltos, y no puede empezar ni terminar con «_».",
+  mcp_name_taken: "Ya existe un servidor MCP «{name}».",
+  mcp_name_in_file:
+    "El archivo de configuración tiene un servidor MCP con este nombre, que es el que se usa. Cambia el nombre de uno de ellos o elimínalo.",
+  no_mcp_server_of_name: "Servidor MCP no encontrado: «{name}».",
+  mcp_server_of_file: "Este servidor MCP está definido en el archivo de configuración y se cambia allí.",
+  too_many_mcp_servers: of(
+    "En la configuración puede haber como máximo ",
+    ["servidor MCP", "servidores MCP"],
+    ".",
+  ),
+  bad_mcp_url: "Introduce una dirección como https://example.org/mcp, sin nombre de usuario ni contraseña.",
+  bad_mcp_timeout: "El tiempo de espera debe ser de 1 a 86400 segundos.",
+  bad_mcp_header: "La cabecera «{name}» no se puede enviar.",
+  mcp_header_of_people: "La cabecera «{name}» hace falta para el token propio de cada persona.",
+  mcp_token_header_alone: "La cabecera para el token solo se usa si cada persona introduce un token.",
+  mcp_secret_without_client: "Un secreto de cliente necesita un ID de cliente.",
+  bad_mcp_scope: "El ámbito «{scope}» no es válido.",
+  bad_mcp_tools: of(
+    "Indica como máximo ",
+    ["herramienta", "herramientas"],
+    ", cada una con un nombre de 1 a 200 caracteres.",
+  ),
+  mcp_secrets_of_other_host:
+    "Las cabeceras y el secreto de cliente no se envían a otro host. Introdúcelos de nuevo o quítalos.",
+  mcp_secrets_unreadable:
+    "Las cabeceras o el secreto de cliente no se pueden leer con el archivo de clave de este servidor. Introdúcelos de nuevo.",
+  mcp_text_too_long: "Como máximo {limit} bytes cada valor y {count} cabeceras.",
   connection_of_file: "Esta conexión está definida en el archivo de configuración y se cambia allí.",
   unknown_provider_kind: "«kind» es «{kind}», pero debe ser uno de estos valores: {kinds}.",
   provider_option_missing: "Una conexión del tipo «{kind}» necesita «settings.{option}».",

@@ -142,7 +142,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   mcp_server_away:
     "Ahora no se puede conectar con el servidor MCP «{name}», así que esta ejecución sigue sin sus herramientas.",
   mcp_sign_in_ended:
-    "Tu sesión en el servidor MCP «{name}» ha terminado, así que esta ejecución sigue sin sus herramientas. Vuelve a iniciar sesión en Configuración → Herramientas.",
+    "Tu sesión en el servidor MCP «{name}» ha terminado, así que esta ejecución sigue sin sus herramientas. Vuelve a iniciar sesión en Configuración → Permisos y sesiones de herramientas.",
   mcp_server_full: "El servidor MCP «{name}» tiene demasiadas conexiones ahora mismo.",
   mcp_server_fails: "No se pudo conectar con el servidor MCP «{name}».",
 

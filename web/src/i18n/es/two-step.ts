@@ -45,8 +45,6 @@ export const twoStep: Record<keyof typeof en, Entry> = {
   "twoStep.useApp": "Usar la aplicación",
   "twoStep.startOver": "Empezar de nuevo",
   "twoStep.has": "verificación en dos pasos",
-  "twoStep.endShort": "Desactivar dos pasos",
-  "twoStep.endOf": "Desactivar la verificación en dos pasos de {name}",
   "twoStep.endOfConfirm":
     "{name} podrá entonces iniciar sesión solo con la contraseña. Asegúrate de que realmente es {name} quien lo pide. Todas las sesiones de {name} finalizan.",
 };

@@ -3,7 +3,7 @@ import type { data as en } from "../en/data.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const data: Record<keyof typeof en, Entry> = {
-  "settings.data": "Données",
+  "settings.data": "Export et import",
   "data.export": "Exporter",
   "data.exportText":
     "Un seul fichier avec toutes vos données : chats avec toutes leurs branches et les journaux d’exécution, fichiers, collections de documents, souvenirs, tâches planifiées et noms des clés. Les mots de passe et les clés n’en font pas partie.",

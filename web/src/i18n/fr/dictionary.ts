@@ -1,5 +1,6 @@
 /** French dictionary. */
 import { account } from "./account.ts";
+import { agentForm } from "./agent-form.ts";
 import { approval } from "./approval.ts";
 import { audit } from "./audit.ts";
 import { beside } from "./beside.ts";
@@ -28,6 +29,7 @@ import type { Dictionary } from "../index.svelte.ts";
 
 export const dictionary: Dictionary = {
   ...account,
+  ...agentForm,
   ...approval,
   ...audit,
   ...beside,
@@ -93,6 +95,7 @@ export const dictionary: Dictionary = {
     "Découvrez une exécution de démonstration scénarisée, sans modèle : un plan, des fichiers, deux sous-agents, un outil qui échoue et une approbation.",
   "welcome.tourStart": "Commencer la visite",
   "welcome.manual": "Ajouter un serveur",
+  "welcome.start": "Démarrer un chat",
   "welcome.done": "Accéder aux chats",
   "welcome.later": "Plus tard",
   "welcome.models": { one: "{count} modèle", many: "{count} de modèles", other: "{count} modèles" },
@@ -150,6 +153,23 @@ export const dictionary: Dictionary = {
   "empty.prompts": "Exemples",
   "empty.tour.title": "Suivre la visite",
   "empty.tour.text": "Fais-moi la visite : montre un plan, des fichiers, des sous-agents et une approbation.",
+  "empty.tour.hide": "Masquer la visite",
+  "empty.tour.hidden": "La visite reste accessible dans le menu de votre compte.",
+  "empty.ready": {
+    one: "{count} modèle est prêt",
+    many: "{count} de modèles sont prêts",
+    other: "{count} modèles sont prêts",
+  },
+  "empty.readyFromEnvironment": {
+    one: "{count} modèle de l’environnement est prêt",
+    many: "{count} de modèles de l’environnement sont prêts",
+    other: "{count} modèles de l’environnement sont prêts",
+  },
+  "empty.readyFromFile": {
+    one: "{count} modèle du fichier de configuration est prêt",
+    many: "{count} de modèles du fichier de configuration sont prêts",
+    other: "{count} modèles du fichier de configuration sont prêts",
+  },
   "empty.compare.title": "Comparer en parallèle",
   "empty.compare.text":
     "Compare SQLite et PostgreSQL pour une petite équipe. Utilise deux sous-agents, un pour chacun, et termine par un tableau.",

@@ -3,7 +3,6 @@ import type { embedding as en } from "../en/embedding.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const embedding: Record<keyof typeof en, Entry> = {
-  "settings.documents": "Documents",
   "embedding.title": "Recherche sémantique",
   "embedding.intro":
     "Avec un modèle d’embedding, les passages sont trouvés d’après leur sens, et pas seulement par mots-clés.",

@@ -22,6 +22,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.write_usage": "Enregistrer l’utilisation",
   "job.book_left_runs": "Comptabiliser les exécutions interrompues",
   "job.purge_expired": "Supprimer les données expirées",
+  "job.reload_settings": "Charger les modifications d’autres serveurs",
   "job.list_configured_models": "Lister les modèles des serveurs configurés",
   "job.check_model_servers": "Vérifier les serveurs de modèles",
   "job.reload_prices": "Recharger la liste des prix",

@@ -209,6 +209,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "graph.offOthers": "Le propriétaire de cette collection n’a pas activé son graphe.",
   "graph.unavailable":
     "Ce serveur n’a pas de modèle pour les graphes. Un administrateur peut en définir un dans la configuration : knowledge.graph_model.",
+  "graph.setModel": "Ouvrir le paramètre",
   "graph.databaseAway": "D’ici son retour, le graphe est lu dans la base de données du serveur.",
   "graph.turnOn": "Construire le graphe",
   "graph.turnOff": "Supprimer le graphe",

@@ -31,7 +31,6 @@ export const passkeys: Record<keyof typeof en, Entry> = {
     "Cette clé d’accès ne fonctionne plus ici. Connectez-vous avec votre mot de passe et vérifiez vos clés d’accès.",
   "passkeys.has": "clés d’accès",
   "passkeys.removeShort": "Retirer les clés d’accès",
-  "passkeys.removeOf": "Retirer toutes les clés d’accès de {name}",
   "passkeys.removeOfConfirm":
     "{name} pourra ensuite se connecter avec son mot de passe et ajouter de nouvelles clés d’accès. Toutes ses sessions prennent fin.",
 };

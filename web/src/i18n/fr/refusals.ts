@@ -448,6 +448,44 @@ export const refusals = {
   no_such_connection_key: "Clé introuvable dans cette connexion. Elle a peut-être été retirée.",
   connection_of_environment:
     "Cette connexion provient des variables d’environnement du serveur et se modifie à cet endroit.",
+  search_configured:
+    "Les fournisseurs de recherche sont définis dans le fichier de configuration ou l’environnement. Modifiez-les à cet endroit.",
+  search_twice: "Indiquez chaque fournisseur de recherche une seule fois.",
+  search_url_missing: "Saisissez l’adresse de votre SearXNG.",
+  bad_search_url: "Saisissez une adresse comme https://search.example.org.",
+  search_key_missing: "Ce service nécessite une clé API.",
+  bad_search_tool:
+    "Choisissez un outil d’un serveur MCP que tout le monde utilise avec les mêmes identifiants, par son nom complet, par exemple finder__search.",
+  bad_mcp_name:
+    "Le nom doit comporter de 1 à {limit} lettres, chiffres, « - » et « _ » isolés, sans commencer ni finir par « _ ».",
+  mcp_name_taken: "Il existe déjà un serveur MCP « {name} ».",
+  mcp_name_in_file:
+    "Le fichier de configuration contient un serveur MCP de ce nom, qui est utilisé à la place. Renommez ou supprimez l’un des deux.",
+  no_mcp_server_of_name: "Serveur MCP introuvable : « {name} ».",
+  mcp_server_of_file:
+    "Ce serveur MCP est défini dans le fichier de configuration. Modifiez-le à cet endroit.",
+  too_many_mcp_servers: of(
+    "Il peut y avoir au maximum ",
+    ["serveur MCP", "serveurs MCP"],
+    " dans les paramètres.",
+  ),
+  bad_mcp_url: "Saisissez une adresse comme https://example.org/mcp, sans nom d’utilisateur ni mot de passe.",
+  bad_mcp_timeout: "Le délai d’attente doit être de 1 à 86400 secondes.",
+  bad_mcp_header: "L’en-tête « {name} » ne peut pas être envoyé.",
+  mcp_header_of_people: "L’en-tête « {name} » est nécessaire pour le jeton propre à chaque personne.",
+  mcp_token_header_alone: "Un en-tête de jeton n’est utilisé que si chaque personne saisit un jeton.",
+  mcp_secret_without_client: "Un secret client nécessite un ID client.",
+  bad_mcp_scope: "Le scope « {scope} » n’est pas valide.",
+  bad_mcp_tools: of(
+    "Indiquez au maximum ",
+    ["outil", "outils"],
+    ", chacun par un nom de 1 à 200 caractères.",
+  ),
+  mcp_secrets_of_other_host:
+    "Les en-têtes et le secret client ne sont pas envoyés à un autre hôte. Saisissez-les à nouveau ou retirez-les.",
+  mcp_secrets_unreadable:
+    "Les en-têtes ou le secret client ne peuvent pas être lus avec le fichier de clé de ce serveur. Saisissez-les à nouveau.",
+  mcp_text_too_long: "Au maximum {limit} octets chacun, et {count} en-têtes.",
   connection_of_file:
     "Cette connexion est définie dans le fichier de configuration et se modifie à cet endroit.",
   unknown_provider_kind: "« kind » vaut « {kind} », mais doit être l’une de ces valeurs : {kinds}.",

@@ -146,7 +146,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   mcp_server_away:
     "Le serveur MCP « {name} » est injoignable pour le moment ; cette exécution continue donc sans ses outils.",
   mcp_sign_in_ended:
-    "Votre connexion au serveur MCP « {name} » a pris fin ; cette exécution continue donc sans ses outils. Reconnectez-vous dans Paramètres → Outils.",
+    "Votre connexion au serveur MCP « {name} » a pris fin ; cette exécution continue donc sans ses outils. Reconnectez-vous dans Paramètres → Autorisations des outils et connexions.",
   mcp_server_full: "Le serveur MCP « {name} » a trop de connexions pour le moment.",
   mcp_server_fails: "Connexion au serveur MCP « {name} » impossible.",
 

@@ -83,7 +83,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "Fournisseurs de recherche dans l’ordre, séparés par des virgules : searxng, brave, tavily, mcp, own. Vide : aucun.",
   "web.search_url": "Adresse de SearXNG ; celle d’un autre fournisseur si ce n’est pas celle par défaut.",
   "web.search_key": "Clé API de Brave ou Tavily ; s’il y a plusieurs fournisseurs, celle du premier.",
-  "web.search_tool": "Avec mcp : l’outil du serveur MCP qui effectue la recherche.",
+  "web.search_tool":
+    "Avec mcp : l’outil qui cherche, par son nom dans Paramètres → Agents, compétences et outils.",
   "web.brave_url": "Adresse de Brave, si ce n’est pas celle par défaut.",
   "web.brave_key": "Clé API de Brave s’il y a plusieurs fournisseurs.",
   "web.tavily_url": "Adresse de Tavily, si ce n’est pas celle par défaut.",

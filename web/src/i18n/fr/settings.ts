@@ -3,10 +3,14 @@ import type { Entry } from "../index.svelte.ts";
 import type { settings as en } from "../en/settings.ts";
 import { connections } from "./connections.ts";
 import { hooks } from "./hooks.ts";
+import { mcp } from "./mcp.ts";
+import { webSearch } from "./web-search.ts";
 
 export const settings: Record<keyof typeof en, Entry> = {
   ...connections,
   ...hooks,
+  ...mcp,
+  ...webSearch,
   "account.name": "Nom",
   "account.email": "E-mail",
   "account.password": "Mot de passe",
@@ -82,16 +86,17 @@ export const settings: Record<keyof typeof en, Entry> = {
   "settings.title": "Paramètres",
   "settings.group.yours": "Personnel",
   "settings.group.server": "Administration",
-  "settings.appearance": "Apparence",
+  "settings.search": "Rechercher un paramètre",
+  "settings.searchConfiguration": "Chercher « {query} » dans la configuration",
+  "settings.general": "Général",
   "settings.password": "Mot de passe",
   "settings.models": "Modèles et connexions",
-  "settings.agents": "Agents",
+  "settings.agents": "Agents et compétences",
   "settings.tools": "Outils",
   "settings.people": "Personnes",
   "settings.keys": "Clés API",
-  "settings.consent": "Autorisations",
-  "settings.memory": "Mémoire",
-  "settings.schedules": "Tâches planifiées",
+  "settings.consent": "Toujours autorisés",
+  "settings.schedules": "Tâches planifiées et webhooks",
   "settings.notices": "Notifications",
   "settings.notifications": "Notifications du navigateur",
   "settings.notificationsHint":
@@ -161,9 +166,15 @@ export const settings: Record<keyof typeof en, Entry> = {
   "settings.singleKeys": "Raccourcis à une touche",
   "settings.singleKeysHint":
     "Par exemple, e déplie les étapes d’un tour. Ils sont ignorés pendant la saisie.",
-  "settings.account": "Compte",
-  "settings.role.admin": "administrateur",
-  "settings.role.user": "utilisateur",
+  "settings.keyboard": "Clavier",
+  "settings.account": "Compte et sécurité",
+  "settings.personalization": "Personnalisation",
+  "settings.permissions": "Autorisations des outils et connexions",
+  "settings.usageAndData": "Utilisation et données",
+  "settings.agentsAndTools": "Agents, compétences et outils",
+  "settings.peopleAndGroups": "Personnes et groupes",
+  "settings.tasks": "Tâches en arrière-plan",
+  "settings.system": "Système",
   "settings.keyboardShow": "Afficher tous les raccourcis",
 
   "models.default": "Modèle par défaut des nouveaux chats",
@@ -199,7 +210,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "models.ability.tools": "outils",
   "models.ability.reasoning": "raisonnement",
   "models.scripted": "scénarisé, aucune configuration requise",
-  "models.adminOnly": "Seuls les administrateurs peuvent modifier les modèles et les connexions.",
   "models.badNumber": "« {value} » n’est pas valide. Saisissez un nombre supérieur ou égal à 0.",
 
   "agents.intro":
@@ -214,10 +224,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "agents.deleteText":
     "Les chats qui l’utilisaient sont conservés et continuent avec un autre agent ou modèle.",
   "agents.name": "Nom",
-  "agents.nameHint": "Lettres minuscules, chiffres et « - ».",
   "agents.description": "Description",
-  "agents.descriptionHint":
-    "Affichée dans la liste, et montrée aux autres agents avant qu’ils lui délèguent des tâches.",
   "agents.instructions": "Instructions",
   "agents.model": "Modèle",
   "agents.anyModel": "par défaut, ou celui de l’agent appelant",
@@ -225,12 +232,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "agents.subAgents": "Agents qu’il peut appeler",
   "agents.skills": "Compétences",
   "agents.collections": "Collections où il peut chercher",
-  "agents.collectionsHint":
-    "Un nom par ligne. Il ne cherche que dans les collections que l’utilisateur actuel peut lire.",
-  "agents.all": "tout",
-  "agents.only": "sélection",
-  "agents.namesHint": "Séparez les noms par des virgules. * en fin de nom remplace n’importe quel texte.",
-  "agents.namesOnlyHint": "Séparez les noms par des virgules. Laissez vide pour n’en autoriser aucun.",
   "agents.limits": "Limites",
   "agents.limitsHint": "Laissez vide pour les limites du serveur, qui s’appliquent toujours.",
   "agents.steps": "Appels au modèle",
@@ -251,7 +252,7 @@ export const settings: Record<keyof typeof en, Entry> = {
     other: "{count} autres fichiers",
   },
   "tools.intro":
-    "Les agents utilisent les outils de ces serveurs MCP. Ajoutez ou modifiez des serveurs dans le fichier de configuration, comme décrit dans docs/tools/mcp-servers.md.",
+    "Les agents utilisent les outils de ces serveurs MCP. Les programmes locaux s’ajoutent dans le fichier de configuration.",
   "tools.programs": "Exécution de code",
   "tools.programsOn":
     "Les agents peuvent exécuter {what} dans un bac à sable : sans réseau, avec les seuls fichiers du chat.",
@@ -263,13 +264,15 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.latex": "LaTeX ({programs})",
   "tools.noLatex": "LaTeX n’est pas installé sur le serveur.",
   "tools.servers": "Serveurs MCP",
-  "tools.none": "Aucun serveur MCP partagé configuré.",
+  "tools.none": "Aucun serveur MCP pour le moment.",
   "tools.refresh": "Actualiser",
   "tools.kind.stdio": "programme local",
   "tools.kind.http": "HTTP",
   "tools.state.connecting": "connexion en cours",
   "tools.state.connected": "connecté",
   "tools.state.down": "déconnecté",
+  "tools.state.personal": "connexion individuelle",
+  "tools.state.off": "désactivé",
   "tools.count": { one: "{count} outil", many: "{count} d’outils", other: "{count} outils" },
   "tools.show": "Afficher les outils",
   "tools.asks": "soumis à approbation",
@@ -283,8 +286,8 @@ export const settings: Record<keyof typeof en, Entry> = {
   "password.changed": "Mot de passe modifié.",
 
   "people.intro":
-    "Les personnes ayant un compte. Aucun e-mail n’est envoyé : transmettez vous-même le mot de passe.",
-  "people.new": "Ajouter une personne",
+    "Les personnes ayant un compte. Aucun e-mail n’est envoyé : transmettez vous-même les liens et les mots de passe.",
+  "people.new": "Ajouter avec un mot de passe",
   "people.create": "Créer le compte",
   "people.search": "Rechercher par nom ou e-mail",
   "people.noneFound": "Aucune correspondance",
@@ -292,7 +295,11 @@ export const settings: Record<keyof typeof en, Entry> = {
   "people.since": "compte créé le {date}",
   "people.suspendedSince": "suspendu depuis le {date}",
   "people.role": "Rôle",
-  "people.roleOf": "Rôle de {name}",
+  "people.actions": "Actions pour {name}",
+  "people.makeAdmin": "Nommer administrateur",
+  "people.makeAdminConfirm": "Nommer {name} administrateur ?",
+  "people.makeUser": "Repasser en utilisateur",
+  "people.makeUserConfirm": "Retirer le rôle d’administrateur à {name} ?",
   "people.user": "Utilisateur",
   "people.admin": "Administrateur",
   "people.userMay":
@@ -332,11 +339,20 @@ export const settings: Record<keyof typeof en, Entry> = {
   "keys.scope.write": "Modifier mes données",
   "keys.scope.admin": "Administration",
   "keys.models": "Modèles et agents",
-  "keys.modelsHint":
-    "Noms tels que dans la liste des modèles, séparés par des virgules. Une telle clé permet seulement d’utiliser des modèles et de lire.",
+  "keys.modelsHint": "Une clé pour certains modèles permet seulement de les utiliser et de lire des données.",
   "keys.expires": "Expiration",
   "keys.never": "jamais",
   "keys.inDays": { one: "dans {count} jour", many: "dans {count} de jours", other: "dans {count} jours" },
+  "keys.advanced": "Avancé",
+  "keys.addresses": "URL de base",
+  "keys.base.openai": "SDK et applications OpenAI",
+  "keys.base.anthropic": "SDK Anthropic",
+  "keys.copyBase.openai": "Copier l’URL de base pour les SDK OpenAI",
+  "keys.copyBase.anthropic": "Copier l’URL de base pour les SDK Anthropic",
+  "keys.openapi": "Description de l’API (OpenAPI)",
+  "keys.try": "Essayer dans un shell",
+  "keys.copyCommand": "Copier la commande",
+  "keys.greeting": "Bonjour",
   "keys.frontEnd": "Front-end de confiance",
   "keys.frontEndHint":
     "L’application envoie les noms de ses propres utilisateurs dans des en-têtes X-OpenWebUI. Chacun a ses propres limites, sa propre utilisation et ses propres exécutions.",
@@ -366,7 +382,9 @@ export const settings: Record<keyof typeof en, Entry> = {
   "usage.tokens": "Tokens",
   "usage.cost": "Coût",
   "usage.cached": "En cache",
-  "usage.unknownCost": "inconnu",
+  "usage.unknownCost": "aucun prix défini",
+  "usage.noPrice": "Aucun prix n’est défini pour ces modèles ; leur coût est donc inconnu.",
+  "usage.setPrices": "Définir les prix",
   "usage.unpriced": {
     one: "Prix inconnu pour {count} requête",
     many: "Prix inconnu pour {count} de requêtes",

@@ -30,7 +30,6 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "reset.over": "Ce lien a expiré ou a déjà été utilisé. Demandez-en un nouveau à un administrateur.",
   "reset.done": "Mot de passe modifié. Vous pouvez maintenant vous connecter.",
   "reset.make": "Réinitialiser le mot de passe",
-  "reset.makeOf": "Réinitialiser le mot de passe de {name}",
   "reset.made":
     "Envoyez ce lien à {name} pour le choix d’un nouveau mot de passe. Il fonctionne une seule fois, jusqu’au {date}, et n’est affiché que maintenant.",
 
@@ -54,13 +53,82 @@ export const signIn: Record<keyof typeof en, Entry> = {
     "Toute personne pouvant accéder à ce serveur. Chaque compte coûte ce que coûtent ses exécutions : fixez des limites.",
 
   "invitations.title": "Invitations",
-  "invitations.email": "Réserver à l’adresse",
-  "invitations.emailHint": "Laissez vide pour toute personne ayant le lien",
+  "invitations.invite": "Inviter des personnes",
+  "invitations.way": "Destinataires des liens",
+  "invitations.byEmail": "Par adresse e-mail",
+  "invitations.shared": "Un lien partagé",
   "invitations.most": "Max. de comptes",
   "invitations.days": "Validité (jours)",
-  "invitations.create": "Créer le lien",
-  "invitations.made": "Envoyez ce lien. Il n’est affiché que maintenant.",
+  "invitations.joinAs":
+    "Ces personnes auront le rôle d’utilisateur. Vous pourrez modifier leur rôle et leurs groupes dès qu’elles auront un compte.",
+  "invitations.turnsOn": "L’inscription est fermée. Créer un lien active l’inscription sur invitation.",
+  "invitations.reopens": {
+    one: "{count} invitation antérieure redevient valable.",
+    many: "{count} d’invitations antérieures redeviennent valables.",
+    other: "{count} invitations antérieures redeviennent valables.",
+  },
+  "invitations.invalid": {
+    one: "Adresse e-mail non valide : {names}",
+    many: "Adresses e-mail non valides : {names}",
+    other: "Adresses e-mail non valides : {names}",
+  },
+  "invitations.accounts": {
+    one: "A déjà un compte : {names}",
+    many: "Ont déjà un compte : {names}",
+    other: "Ont déjà un compte : {names}",
+  },
+  "invitations.repeated": {
+    one: "Saisie plusieurs fois : {names}",
+    many: "Saisies plusieurs fois : {names}",
+    other: "Saisies plusieurs fois : {names}",
+  },
+  "invitations.invited": {
+    one: "Invitation déjà créée : {names}. Le nouveau lien remplace l’ancien.",
+    many: "Invitations déjà créées : {names}. Les nouveaux liens remplacent les anciens.",
+    other: "Invitations déjà créées : {names}. Les nouveaux liens remplacent les anciens.",
+  },
+  "invitations.createLinks": {
+    one: "Créer le lien",
+    many: "Créer {count} de liens",
+    other: "Créer {count} liens",
+  },
+  "invitations.ready":
+    "Valable jusqu’au {date}, pour un seul compte. Aucun e-mail n’est envoyé : transmettez vous-même le lien.",
+  "invitations.readyEach":
+    "Chaque lien est valable jusqu’au {date}, pour un seul compte. Aucun e-mail n’est envoyé : transmettez vous-même les liens.",
+  "invitations.readyAnybody": {
+    one: "Valable jusqu’au {date}, pour {count} compte. Aucun e-mail n’est envoyé : transmettez vous-même le lien.",
+    many: "Valable jusqu’au {date}, pour {count} de comptes. Aucun e-mail n’est envoyé : transmettez vous-même le lien.",
+    other:
+      "Valable jusqu’au {date}, pour {count} comptes. Aucun e-mail n’est envoyé : transmettez vous-même le lien.",
+  },
+  "invitations.turnedOn": "L’inscription sur invitation est maintenant activée.",
+  "invitations.copy": "Copier le lien",
+  "invitations.copyAll": "Tout copier",
+  "invitations.copyOf": "Copier le lien : {who}",
+  "invitations.mail": "Rédiger un e-mail",
+  "invitations.mailTo": "Rédiger un e-mail : {who}",
+  "invitations.mailSubject": "Invitation à Glasshouse",
+  "invitations.mailText": "Créez votre compte ici : {link}\n\nLe lien est valable jusqu’au {date}.",
+  "invitations.failed": "Impossible d’inviter {email} : {problem}",
+  "invitations.done": "Terminé",
+  "invitations.pending": "Invitations en attente",
+  "invitations.paused": "L’inscription est fermée ; ces liens ne fonctionnent donc pas pour le moment.",
+  "invitations.past": {
+    one: "{count} utilisée ou expirée",
+    many: "{count} utilisées ou expirées",
+    other: "{count} utilisées ou expirées",
+  },
+  "invitations.renew": "Nouveau lien",
+  "invitations.renewOf": "Nouveau lien : {who}",
+  "invitations.renewConfirm": "Créer un nouveau lien pour « {who} » ? Le lien actuel cessera de fonctionner.",
+  "invitations.renewed": "Nouveau lien pour {who}, valable jusqu’au {date} :",
   "invitations.anybody": "Toute personne ayant le lien",
+  "invitations.anybodyHint":
+    "Toute personne ayant le lien peut créer un compte, tant qu’il n’est ni épuisé ni expiré.",
+  "invitations.emails": "Adresses e-mail",
+  "invitations.emailsHint":
+    "Séparez-les par des virgules, des espaces ou des retours à la ligne. Chacune reçoit un lien que seule cette adresse peut utiliser.",
   "invitations.used": "utilisée",
   "invitations.uses": "{uses} utilisations sur {most}",
   "invitations.until": "jusqu’au {date}",
@@ -72,6 +140,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "signIns.title": "Vos connexions",
   "signIns.intro":
     "Une fois la connexion établie, les agents qui travaillent pour vous utilisent ces serveurs en votre nom. Les autres ne voient pas ce que vous y voyez.",
+  "signIns.none": "Aucun outil ici ne nécessite votre propre connexion.",
   "signIns.kind.oauth": "nécessite votre connexion",
   "signIns.kind.user_token": "nécessite votre jeton",
   "signIns.state.signed_out": "non connecté",

@@ -45,8 +45,6 @@ export const twoStep: Record<keyof typeof en, Entry> = {
   "twoStep.useApp": "Utiliser l’application",
   "twoStep.startOver": "Recommencer",
   "twoStep.has": "validation en deux étapes",
-  "twoStep.endShort": "Désactiver la validation",
-  "twoStep.endOf": "Désactiver la validation en deux étapes de {name}",
   "twoStep.endOfConfirm":
     "{name} pourra ensuite se connecter avec son seul mot de passe. Vérifiez que la demande vient bien de {name}. Toutes ses sessions prennent fin.",
 };

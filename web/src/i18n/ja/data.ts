@@ -3,7 +3,7 @@ import type { Entry } from "../index.svelte.ts";
 import type { data as en } from "../en/data.ts";
 
 export const data: Record<keyof typeof en, Entry> = {
-  "settings.data": "データ",
+  "settings.data": "エクスポートとインポート",
   "data.export": "エクスポート",
   "data.exportText":
     "すべてのデータを 1 つのファイルにまとめます。全ブランチと実行ログを含むチャット、ファイル、ドキュメントコレクション、メモリ、スケジュール、キーの名前が対象です。パスワードとキーは含まれません。",

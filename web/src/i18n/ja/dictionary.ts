@@ -1,5 +1,6 @@
 /** Japanese dictionary. */
 import { account } from "./account.ts";
+import { agentForm } from "./agent-form.ts";
 import { approval } from "./approval.ts";
 import { audit } from "./audit.ts";
 import { beside } from "./beside.ts";
@@ -28,6 +29,7 @@ import type { Dictionary } from "../index.svelte.ts";
 
 export const dictionary: Dictionary = {
   ...account,
+  ...agentForm,
   ...approval,
   ...audit,
   ...beside,
@@ -93,6 +95,7 @@ export const dictionary: Dictionary = {
     "モデルなしでデモの実行を見られます。計画、ファイル、2 つのサブエージェント、ツールの失敗、承認を体験できます。",
   "welcome.tourStart": "ツアーを開始",
   "welcome.manual": "サーバーを追加",
+  "welcome.start": "チャットを始める",
   "welcome.done": "チャットへ移動",
   "welcome.later": "あとで設定",
   "welcome.models": { other: "{count} 個のモデル" },
@@ -149,6 +152,11 @@ export const dictionary: Dictionary = {
   "empty.prompts": "例",
   "empty.tour.title": "ツアーを見る",
   "empty.tour.text": "ツアー（tour）をお願いします。計画、ファイル、サブエージェント、承認を見せてください。",
+  "empty.tour.hide": "ツアーを非表示",
+  "empty.tour.hidden": "ツアーは引き続きアカウントメニューにあります。",
+  "empty.ready": { other: "{count} 個のモデルを利用できます" },
+  "empty.readyFromEnvironment": { other: "環境変数による {count} 個のモデルを利用できます" },
+  "empty.readyFromFile": { other: "構成ファイルによる {count} 個のモデルを利用できます" },
   "empty.compare.title": "並行して比較",
   "empty.compare.text":
     "小規模チーム向けに SQLite と PostgreSQL を比較してください。それぞれに 1 つずつサブエージェントを使い、最後に表にまとめてください。",

@@ -3,7 +3,6 @@ import type { embedding as en } from "../en/embedding.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const embedding: Record<keyof typeof en, Entry> = {
-  "settings.documents": "ドキュメント",
   "embedding.title": "セマンティック検索",
   "embedding.intro": "埋め込みモデルを使うと、キーワードだけでなく意味でもパッセージを検索できます。",
   "embedding.inForce": "使用中のモデル",

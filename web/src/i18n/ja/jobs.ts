@@ -22,6 +22,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.write_usage": "使用量の保存",
   "job.book_left_runs": "中断された実行の使用量の記録",
   "job.purge_expired": "期限切れデータの削除",
+  "job.reload_settings": "他のサーバーによる変更の読み込み",
   "job.list_configured_models": "構成済みサーバーのモデル一覧の取得",
   "job.check_model_servers": "モデルサーバーの確認",
   "job.reload_prices": "価格表の再読み込み",

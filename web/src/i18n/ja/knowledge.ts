@@ -165,6 +165,7 @@ export const knowledge = {
   "graph.offOthers": "このコレクションの所有者は、グラフを有効にしていません。",
   "graph.unavailable":
     "このサーバーにはグラフ用のモデルがありません。管理者が構成の knowledge.graph_model で設定できます。",
+  "graph.setModel": "この設定を開く",
   "graph.databaseAway": "復旧するまで、グラフはサーバー自身のデータベースから読み込まれます。",
   "graph.turnOn": "グラフを作成",
   "graph.turnOff": "グラフを削除",

@@ -29,7 +29,6 @@ export const passkeys: Record<keyof typeof en, Entry> = {
     "このパスキーはここでは使えなくなっています。パスワードでログインして、パスキーを確認してください。",
   "passkeys.has": "パスキー",
   "passkeys.removeShort": "パスキーを削除",
-  "passkeys.removeOf": "{name} さんのパスキーをすべて削除",
   "passkeys.removeOfConfirm":
     "{name} さんはパスワードでログインし、新しいパスキーを追加できます。{name} さんのセッションはすべて終了します。",
 };

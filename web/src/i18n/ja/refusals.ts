@@ -382,6 +382,35 @@ export const refusals = {
   no_such_connection: "接続が見つかりません。削除された可能性があります。",
   no_such_connection_key: "この接続にキーが見つかりません。削除された可能性があります。",
   connection_of_environment: "この接続はサーバーの環境変数によるもので、変更もそこで行います。",
+  search_configured: "検索プロバイダーは構成ファイルまたは環境変数で設定されたもので、変更もそこで行います。",
+  search_twice: "各検索プロバイダーは 1 回だけ指定してください。",
+  search_url_missing: "SearXNG のアドレスを入力してください。",
+  bad_search_url: "https://search.example.org のようなアドレスを入力してください。",
+  search_key_missing: "このサービスには API キーが必要です。",
+  bad_search_tool:
+    "全員が共通で使う MCP サーバーのツールを、finder__search のような完全な名前で選択してください。",
+  bad_mcp_name:
+    "名前は 1～{limit} 文字の英数字、「-」、連続しない「_」にしてください。先頭と末尾に「_」は使えません。",
+  mcp_name_taken: "MCP サーバー「{name}」はすでにあります。",
+  mcp_name_in_file:
+    "構成ファイルに同じ名前の MCP サーバーがあり、そちらが使われます。どちらかの名前を変更するか削除してください。",
+  no_mcp_server_of_name: "MCP サーバーが見つかりません：「{name}」。",
+  mcp_server_of_file: "この MCP サーバーは構成ファイルで定義されたもので、変更もそこで行います。",
+  too_many_mcp_servers: "設定に追加できる MCP サーバーは {count} 個までです。",
+  bad_mcp_url:
+    "https://example.org/mcp のようなアドレスを、ユーザー名とパスワードを含めずに入力してください。",
+  bad_mcp_timeout: "タイムアウトは 1～86400 秒にしてください。",
+  bad_mcp_header: "ヘッダー「{name}」は送信できません。",
+  mcp_header_of_people: "ヘッダー「{name}」は各ユーザーのトークンに使われます。",
+  mcp_token_header_alone: "トークンのヘッダーは、各ユーザーがトークンを入力する場合にだけ使われます。",
+  mcp_secret_without_client: "クライアントシークレットにはクライアント ID が必要です。",
+  bad_mcp_scope: "スコープ「{scope}」は無効です。",
+  bad_mcp_tools: "ツールは {count} 個まで、名前はそれぞれ 1～200 文字にしてください。",
+  mcp_secrets_of_other_host:
+    "ヘッダーとクライアントシークレットは別のホストには送信されません。入力し直すか、削除してください。",
+  mcp_secrets_unreadable:
+    "このサーバーのキーファイルでは、ヘッダーまたはクライアントシークレットを読み取れません。入力し直してください。",
+  mcp_text_too_long: "それぞれ {limit} バイト以内、ヘッダーは {count} 個までです。",
   connection_of_file: "この接続は構成ファイルで設定されたもので、変更もそこで行います。",
   unknown_provider_kind: "`kind` が「{kind}」ですが、次のいずれかにしてください：{kinds}。",
   provider_option_missing: "種類が「{kind}」の接続には `settings.{option}` が必要です。",

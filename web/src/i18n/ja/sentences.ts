@@ -105,7 +105,7 @@ export const sentences: Record<keyof Messages, Entry> = {
 
   mcp_server_away: "現在、MCP サーバー「{name}」に接続できないため、そのツールなしで実行を続けます。",
   mcp_sign_in_ended:
-    "MCP サーバー「{name}」へのログインが終了したため、そのツールなしで実行を続けます。「設定」→「ツール」で再度ログインしてください。",
+    "MCP サーバー「{name}」へのログインが終了したため、そのツールなしで実行を続けます。「設定」→「ツールの許可とログイン」で再度ログインしてください。",
   mcp_server_full: "現在、MCP サーバー「{name}」への接続が多すぎます。",
   mcp_server_fails: "MCP サーバー「{name}」に接続できませんでした。",
 

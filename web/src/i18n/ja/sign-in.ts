@@ -26,7 +26,6 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "reset.over": "このリンクは期限切れか、使用済みです。管理者に新しいリンクを依頼してください。",
   "reset.done": "パスワードを変更しました。ログインできます。",
   "reset.make": "パスワードをリセット",
-  "reset.makeOf": "{name} さんのパスワードをリセット",
   "reset.made":
     "新しいパスワードを設定できるよう、このリンクを {name} さんに送ってください。{date} まで 1 回だけ使えます。表示されるのは今だけです。",
 
@@ -49,13 +48,53 @@ export const signIn: Record<keyof typeof en, Entry> = {
     "このサーバーにアクセスできる全員が登録できます。各アカウントの実行にはコストがかかるため、上限を設定してください。",
 
   "invitations.title": "招待",
-  "invitations.email": "メールアドレスを限定",
-  "invitations.emailHint": "空欄の場合、リンクを知っている全員が対象です",
+  "invitations.invite": "ユーザーを招待",
+  "invitations.way": "リンクの対象",
+  "invitations.byEmail": "メールアドレスごと",
+  "invitations.shared": "共有リンク 1 つ",
   "invitations.most": "最大アカウント数",
   "invitations.days": "有効期間（日）",
-  "invitations.create": "リンクを作成",
-  "invitations.made": "このリンクを送ってください。表示されるのは今だけです。",
+  "invitations.joinAs":
+    "通常のユーザーとして参加します。アカウントの作成後に、ロールとグループを変更できます。",
+  "invitations.turnsOn": "アカウント登録は管理者のみです。リンクを作成すると招待制になります。",
+  "invitations.reopens": { other: "以前の招待 {count} 件が再び有効になります。" },
+  "invitations.invalid": { other: "メールアドレスではありません：{names}" },
+  "invitations.accounts": { other: "すでにアカウントがあります：{names}" },
+  "invitations.repeated": { other: "重複しています：{names}" },
+  "invitations.invited": {
+    other: "すでに招待済みです：{names}。新しいリンクが以前のリンクに置き換わります。",
+  },
+  "invitations.createLinks": { other: "リンクを {count} 個作成" },
+  "invitations.ready":
+    "{date} まで、1 アカウント分有効です。メールは送信されないため、リンクは直接お伝えください。",
+  "invitations.readyEach":
+    "各リンクは {date} まで、1 アカウント分有効です。メールは送信されないため、リンクは直接お伝えください。",
+  "invitations.readyAnybody": {
+    other:
+      "{date} まで、{count} アカウント分有効です。メールは送信されないため、リンクは直接お伝えください。",
+  },
+  "invitations.turnedOn": "アカウント登録を招待制にしました。",
+  "invitations.copy": "リンクをコピー",
+  "invitations.copyAll": "すべてコピー",
+  "invitations.copyOf": "リンクをコピー：{who}",
+  "invitations.mail": "メールを作成",
+  "invitations.mailTo": "メールを作成：{who}",
+  "invitations.mailSubject": "Glasshouse への招待",
+  "invitations.mailText": "こちらからアカウントを作成してください：{link}\n\nリンクの有効期限：{date}",
+  "invitations.failed": "{email} を招待できませんでした：{problem}",
+  "invitations.done": "完了",
+  "invitations.pending": "未使用の招待",
+  "invitations.paused": "アカウント登録は管理者のみのため、これらのリンクは現在使えません。",
+  "invitations.past": { other: "使用済みまたは期限切れ {count} 件" },
+  "invitations.renew": "新しいリンク",
+  "invitations.renewOf": "新しいリンク：{who}",
+  "invitations.renewConfirm": "「{who}」の新しいリンクを作成しますか？現在のリンクは使えなくなります。",
+  "invitations.renewed": "{who} の新しいリンク（{date} まで有効）：",
   "invitations.anybody": "リンクを知っている全員",
+  "invitations.anybodyHint": "使い切るか期限が切れるまで、リンクを知っている全員がアカウントを作成できます。",
+  "invitations.emails": "メールアドレス",
+  "invitations.emailsHint":
+    "カンマ、空白、または改行で区切ります。アドレスごとに、そのアドレス専用のリンクを作成します。",
   "invitations.used": "使用済み",
   "invitations.uses": "{uses}/{most} 使用済み",
   "invitations.until": "{date} まで",
@@ -67,6 +106,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "signIns.title": "外部サーバーへのログイン",
   "signIns.intro":
     "ログインすると、あなたのために働くエージェントが、あなたとしてこれらのサーバーを使います。そこで表示される内容は、他の人には見えません。",
+  "signIns.none": "個別のログインが必要なツールはありません。",
   "signIns.kind.oauth": "ログインが必要",
   "signIns.kind.user_token": "トークンが必要",
   "signIns.state.signed_out": "未ログイン",

@@ -40,8 +40,6 @@ export const twoStep: Record<keyof typeof en, Entry> = {
   "twoStep.useApp": "アプリを使用",
   "twoStep.startOver": "最初からやり直す",
   "twoStep.has": "2 段階認証",
-  "twoStep.endShort": "2 段階認証をオフ",
-  "twoStep.endOf": "{name} さんの 2 段階認証をオフにする",
   "twoStep.endOfConfirm":
     "{name} さんはパスワードだけでログインできるようになります。依頼者が本当に {name} さん本人か確認してください。{name} さんのセッションはすべて終了します。",
 };

@@ -3,7 +3,7 @@ import type { Entry } from "../index.svelte.ts";
 import type { data as en } from "../en/data.ts";
 
 export const data: Record<keyof typeof en, Entry> = {
-  "settings.data": "Dados",
+  "settings.data": "Exportar e importar",
   "data.export": "Exportar",
   "data.exportText":
     "Um arquivo com todos os seus dados: chats com todas as ramificações e logs de execução, arquivos, coleções de documentos, memórias, agendamentos e nomes de chaves. Senhas e chaves não são incluídas.",

@@ -1,5 +1,6 @@
 /** Portuguese dictionary. */
 import { account } from "./account.ts";
+import { agentForm } from "./agent-form.ts";
 import { approval } from "./approval.ts";
 import { audit } from "./audit.ts";
 import { beside } from "./beside.ts";
@@ -28,6 +29,7 @@ import type { Dictionary } from "../index.svelte.ts";
 
 export const dictionary: Dictionary = {
   ...account,
+  ...agentForm,
   ...approval,
   ...audit,
   ...beside,
@@ -93,6 +95,7 @@ export const dictionary: Dictionary = {
     "Veja uma execução de demonstração com roteiro, sem precisar de modelo: um plano, arquivos, dois subagentes, uma ferramenta que falha e uma aprovação.",
   "welcome.tourStart": "Iniciar o tour",
   "welcome.manual": "Adicionar um servidor",
+  "welcome.start": "Começar a conversar",
   "welcome.done": "Ir para os chats",
   "welcome.later": "Pular por enquanto",
   "welcome.models": { one: "{count} modelo", many: "{count} de modelos", other: "{count} modelos" },
@@ -150,6 +153,23 @@ export const dictionary: Dictionary = {
   "empty.prompts": "Exemplos",
   "empty.tour.title": "Faça o tour",
   "empty.tour.text": "Quero fazer o tour: mostre um plano, arquivos, subagentes e uma aprovação.",
+  "empty.tour.hide": "Ocultar o tour",
+  "empty.tour.hidden": "O tour continua no menu da sua conta.",
+  "empty.ready": {
+    one: "{count} modelo está pronto",
+    many: "{count} de modelos estão prontos",
+    other: "{count} modelos estão prontos",
+  },
+  "empty.readyFromEnvironment": {
+    one: "{count} modelo do ambiente está pronto",
+    many: "{count} de modelos do ambiente estão prontos",
+    other: "{count} modelos do ambiente estão prontos",
+  },
+  "empty.readyFromFile": {
+    one: "{count} modelo do arquivo de configuração está pronto",
+    many: "{count} de modelos do arquivo de configuração estão prontos",
+    other: "{count} modelos do arquivo de configuração estão prontos",
+  },
   "empty.compare.title": "Compare em paralelo",
   "empty.compare.text":
     "Compare SQLite e PostgreSQL para uma equipe pequena. Use dois subagentes, um para cada, e termine com uma tabela.",

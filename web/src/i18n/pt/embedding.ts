@@ -3,7 +3,6 @@ import type { Entry } from "../index.svelte.ts";
 import type { embedding as en } from "../en/embedding.ts";
 
 export const embedding: Record<keyof typeof en, Entry> = {
-  "settings.documents": "Documentos",
   "embedding.title": "Busca semântica",
   "embedding.intro":
     "Com um modelo de embeddings, os trechos são encontrados pelo significado, não só por palavras-chave.",

@@ -22,6 +22,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.write_usage": "Salvar o uso",
   "job.book_left_runs": "Registrar o uso de execuções interrompidas",
   "job.purge_expired": "Excluir dados expirados",
+  "job.reload_settings": "Carregar alterações de outros servidores",
   "job.list_configured_models": "Listar modelos dos servidores configurados",
   "job.check_model_servers": "Verificar servidores de modelos",
   "job.reload_prices": "Recarregar a lista de preços",

@@ -203,6 +203,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "graph.offOthers": "O proprietário não ativou o grafo desta coleção.",
   "graph.unavailable":
     "Este servidor não tem um modelo para grafos. Um administrador pode definir um na configuração: knowledge.graph_model.",
+  "graph.setModel": "Abrir a configuração",
   "graph.databaseAway": "Até que volte, o grafo é lido do banco de dados do próprio servidor.",
   "graph.turnOn": "Criar o grafo",
   "graph.turnOff": "Excluir o grafo",

@@ -30,7 +30,6 @@ export const passkeys: Record<keyof typeof en, Entry> = {
     "Esta chave de acesso não funciona mais aqui. Entre com sua senha e verifique suas chaves de acesso.",
   "passkeys.has": "chaves de acesso",
   "passkeys.removeShort": "Remover chaves de acesso",
-  "passkeys.removeOf": "Remover todas as chaves de acesso de {name}",
   "passkeys.removeOfConfirm":
     "Depois disso, {name} pode entrar com a senha e adicionar novas chaves de acesso. Todas as sessões de {name} são encerradas.",
 };

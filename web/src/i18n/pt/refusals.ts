@@ -414,6 +414,39 @@ export const refusals = {
   no_such_connection: "Conexão não encontrada. Ela pode ter sido excluída.",
   no_such_connection_key: "Chave não encontrada nesta conexão. Ela pode ter sido removida.",
   connection_of_environment: "Esta conexão vem das variáveis de ambiente do servidor e é alterada por lá.",
+  search_configured:
+    "Os serviços de busca são definidos no arquivo de configuração ou no ambiente e são alterados por lá.",
+  search_twice: "Indique cada serviço de busca uma só vez.",
+  search_url_missing: "Digite o endereço do seu SearXNG.",
+  bad_search_url: "Digite um endereço como https://search.example.org.",
+  search_key_missing: "Este serviço precisa de uma chave de API.",
+  bad_search_tool:
+    "Escolha uma ferramenta de um servidor MCP comum a todos, pelo nome completo, como finder__search.",
+  bad_mcp_name:
+    "O nome precisa ter de 1 a {limit} letras, números, “-” e “_” isolados, e não pode começar nem terminar com “_”.",
+  mcp_name_taken: "Já existe um servidor MCP “{name}”.",
+  mcp_name_in_file:
+    "O arquivo de configuração tem um servidor MCP com este nome, que é usado no lugar deste. Renomeie ou exclua um deles.",
+  no_mcp_server_of_name: "Servidor MCP não encontrado: “{name}”.",
+  mcp_server_of_file: "Este servidor MCP é definido no arquivo de configuração e é alterado por lá.",
+  too_many_mcp_servers: of("As configurações podem ter no máximo ", ["servidor MCP", "servidores MCP"], "."),
+  bad_mcp_url: "Digite um endereço como https://example.org/mcp, sem nome de usuário nem senha.",
+  bad_mcp_timeout: "O tempo limite precisa ser de 1 a 86400 segundos.",
+  bad_mcp_header: "O cabeçalho “{name}” não pode ser enviado.",
+  mcp_header_of_people: "O cabeçalho “{name}” é necessário para o token próprio de cada pessoa.",
+  mcp_token_header_alone: "O cabeçalho do token só é usado se cada pessoa digitar um token.",
+  mcp_secret_without_client: "Um segredo do cliente precisa de um ID do cliente.",
+  bad_mcp_scope: "O escopo “{scope}” não é válido.",
+  bad_mcp_tools: of(
+    "Liste no máximo ",
+    ["ferramenta", "ferramentas"],
+    ", cada uma com um nome de 1 a 200 caracteres.",
+  ),
+  mcp_secrets_of_other_host:
+    "Os cabeçalhos e o segredo do cliente não são enviados a outro host. Digite-os de novo ou remova-os.",
+  mcp_secrets_unreadable:
+    "Os cabeçalhos ou o segredo do cliente não podem ser lidos com o arquivo de chave deste servidor. Digite-os de novo.",
+  mcp_text_too_long: "No máximo {limit} bytes cada valor e {count} cabeçalhos.",
   connection_of_file: "Esta conexão é definida no arquivo de configuração e é alterada por lá.",
   unknown_provider_kind: "`kind` é “{kind}”, mas precisa ser um destes: {kinds}.",
   provider_option_missing: "Uma conexão do tipo “{kind}” precisa de `settings.{option}`.",

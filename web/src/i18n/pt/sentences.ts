@@ -140,7 +140,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   mcp_server_away:
     "O servidor MCP “{name}” não está acessível agora, por isso esta execução continua sem as ferramentas dele.",
   mcp_sign_in_ended:
-    "Seu login no servidor MCP “{name}” terminou, por isso esta execução continua sem as ferramentas dele. Faça login de novo em Configurações → Ferramentas.",
+    "Seu login no servidor MCP “{name}” terminou, por isso esta execução continua sem as ferramentas dele. Faça login de novo em Configurações → Permissões e logins de ferramentas.",
   mcp_server_full: "O servidor MCP “{name}” tem conexões demais no momento.",
   mcp_server_fails: "Não foi possível conectar ao servidor MCP “{name}”.",
 

@@ -30,7 +30,6 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "reset.over": "Este link expirou ou já foi usado. Peça um novo a um administrador.",
   "reset.done": "Senha alterada. Você já pode entrar.",
   "reset.make": "Redefinir senha",
-  "reset.makeOf": "Redefinir a senha de {name}",
   "reset.made":
     "Envie este link a {name} para que escolha uma nova senha. Funciona uma vez, até {date}, e só é mostrado agora.",
 
@@ -52,13 +51,81 @@ export const signIn: Record<keyof typeof en, Entry> = {
     "Qualquer pessoa com acesso a este servidor. Cada conta custa o que custam suas execuções: defina limites.",
 
   "invitations.title": "Convites",
-  "invitations.email": "Restringir ao e-mail",
-  "invitations.emailHint": "Deixe em branco para qualquer pessoa com o link",
+  "invitations.invite": "Convidar pessoas",
+  "invitations.way": "Para quem são os links",
+  "invitations.byEmail": "Por e-mail",
+  "invitations.shared": "Um link compartilhado",
   "invitations.most": "Máximo de contas",
   "invitations.days": "Validade (dias)",
-  "invitations.create": "Criar link",
-  "invitations.made": "Envie este link. Ele só é mostrado agora.",
+  "invitations.joinAs":
+    "As pessoas entram como usuários. Você pode alterar a função e os grupos quando elas tiverem uma conta.",
+  "invitations.turnsOn": "O cadastro está fechado. Criar um link ativa o cadastro por convite.",
+  "invitations.reopens": {
+    one: "{count} convite anterior volta a ser válido.",
+    many: "{count} de convites anteriores voltam a ser válidos.",
+    other: "{count} convites anteriores voltam a ser válidos.",
+  },
+  "invitations.invalid": {
+    one: "Não é um endereço de e-mail: {names}",
+    many: "Não são endereços de e-mail: {names}",
+    other: "Não são endereços de e-mail: {names}",
+  },
+  "invitations.accounts": {
+    one: "Já tem uma conta: {names}",
+    many: "Já têm uma conta: {names}",
+    other: "Já têm uma conta: {names}",
+  },
+  "invitations.repeated": {
+    one: "Digitado mais de uma vez: {names}",
+    many: "Digitados mais de uma vez: {names}",
+    other: "Digitados mais de uma vez: {names}",
+  },
+  "invitations.invited": {
+    one: "Já tem convite: {names}. O novo link substitui o antigo.",
+    many: "Já têm convite: {names}. Os novos links substituem os antigos.",
+    other: "Já têm convite: {names}. Os novos links substituem os antigos.",
+  },
+  "invitations.createLinks": {
+    one: "Criar link",
+    many: "Criar {count} de links",
+    other: "Criar {count} links",
+  },
+  "invitations.ready":
+    "Válido até {date}, para uma conta. Nenhum e-mail é enviado: compartilhe o link diretamente.",
+  "invitations.readyEach":
+    "Cada link é válido até {date}, para uma conta. Nenhum e-mail é enviado: compartilhe os links diretamente.",
+  "invitations.readyAnybody": {
+    one: "Válido até {date}, para {count} conta. Nenhum e-mail é enviado: compartilhe o link diretamente.",
+    many: "Válido até {date}, para {count} de contas. Nenhum e-mail é enviado: compartilhe o link diretamente.",
+    other: "Válido até {date}, para {count} contas. Nenhum e-mail é enviado: compartilhe o link diretamente.",
+  },
+  "invitations.turnedOn": "O cadastro por convite está ativado.",
+  "invitations.copy": "Copiar link",
+  "invitations.copyAll": "Copiar todos",
+  "invitations.copyOf": "Copiar link: {who}",
+  "invitations.mail": "Escrever um e-mail",
+  "invitations.mailTo": "Escrever um e-mail: {who}",
+  "invitations.mailSubject": "Convite para o Glasshouse",
+  "invitations.mailText": "Crie sua conta aqui: {link}\n\nO link é válido até {date}.",
+  "invitations.failed": "Não foi possível convidar {email}: {problem}",
+  "invitations.done": "Concluir",
+  "invitations.pending": "Convites pendentes",
+  "invitations.paused": "O cadastro está fechado, por isso estes links não funcionam agora.",
+  "invitations.past": {
+    one: "{count} usado ou expirado",
+    many: "{count} usados ou expirados",
+    other: "{count} usados ou expirados",
+  },
+  "invitations.renew": "Novo link",
+  "invitations.renewOf": "Novo link: {who}",
+  "invitations.renewConfirm": "Criar um novo link para “{who}”? O atual para de funcionar.",
+  "invitations.renewed": "Novo link para {who}, válido até {date}:",
   "invitations.anybody": "Qualquer pessoa com o link",
+  "invitations.anybodyHint":
+    "Qualquer pessoa com o link pode criar uma conta, até que ele se esgote ou expire.",
+  "invitations.emails": "Endereços de e-mail",
+  "invitations.emailsHint":
+    "Separe-os com vírgulas, espaços ou quebras de linha. Cada um recebe um link que só esse endereço pode usar.",
   "invitations.used": "usado",
   "invitations.uses": "{uses} de {most} usados",
   "invitations.until": "até {date}",
@@ -70,6 +137,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "signIns.title": "Seus logins",
   "signIns.intro":
     "Depois que você faz login, os agentes que trabalham para você usam estes servidores em seu nome. Outras pessoas não veem o que você vê lá.",
+  "signIns.none": "Nenhuma ferramenta aqui precisa do seu próprio login.",
   "signIns.kind.oauth": "precisa do seu login",
   "signIns.kind.user_token": "precisa do seu token",
   "signIns.state.signed_out": "sem login",

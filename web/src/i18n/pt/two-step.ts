@@ -42,8 +42,6 @@ export const twoStep: Record<keyof typeof en, Entry> = {
   "twoStep.useApp": "Usar o app",
   "twoStep.startOver": "Recomeçar",
   "twoStep.has": "verificação em duas etapas",
-  "twoStep.endShort": "Desativar duas etapas",
-  "twoStep.endOf": "Desativar a verificação em duas etapas de {name}",
   "twoStep.endOfConfirm":
     "Depois disso, {name} pode entrar só com a senha. Certifique-se de que é mesmo {name} quem está pedindo. Todas as sessões de {name} são encerradas.",
 };

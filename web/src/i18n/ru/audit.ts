@@ -97,6 +97,7 @@ export const audit = {
   "audit.user.look": "Список чатов просмотрен администратором",
   "audit.changedTo": "изменено на",
   "audit.none.value": "нет",
+  "audit.default": "По умолчанию",
   "audit.yes": "да",
   "audit.no": "нет",
   "audit.value.command line": "командная строка",

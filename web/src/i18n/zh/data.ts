@@ -3,7 +3,7 @@ import type { Entry } from "../index.svelte.ts";
 import type { data as en } from "../en/data.ts";
 
 export const data: Record<keyof typeof en, Entry> = {
-  "settings.data": "数据",
+  "settings.data": "导出和导入",
   "data.export": "导出",
   "data.exportText":
     "包含你所有数据的单个文件：对话及全部分支和运行日志、文件、文档集、记忆、定时任务和密钥名称。不含密码和密钥。",

@@ -1,5 +1,6 @@
 /** Simplified Chinese dictionary. */
 import { account } from "./account.ts";
+import { agentForm } from "./agent-form.ts";
 import { approval } from "./approval.ts";
 import { audit } from "./audit.ts";
 import { beside } from "./beside.ts";
@@ -28,6 +29,7 @@ import type { Dictionary } from "../index.svelte.ts";
 
 export const dictionary: Dictionary = {
   ...account,
+  ...agentForm,
   ...approval,
   ...audit,
   ...beside,
@@ -93,6 +95,7 @@ export const dictionary: Dictionary = {
     "观看一次按脚本演示的运行，无需模型：包括计划、文件、两个子智能体、一次工具失败和一次批准请求。",
   "welcome.tourStart": "开始导览",
   "welcome.manual": "添加服务器",
+  "welcome.start": "开始对话",
   "welcome.done": "前往对话",
   "welcome.later": "暂时跳过",
   "welcome.models": { other: "{count} 个模型" },
@@ -149,6 +152,11 @@ export const dictionary: Dictionary = {
   "empty.prompts": "示例",
   "empty.tour.title": "看看导览",
   "empty.tour.text": "带我看一遍导览（tour）：展示计划、文件、子智能体和批准请求。",
+  "empty.tour.hide": "隐藏导览",
+  "empty.tour.hidden": "仍可从账号菜单打开导览。",
+  "empty.ready": { other: "{count} 个模型已就绪" },
+  "empty.readyFromEnvironment": { other: "来自环境变量的 {count} 个模型已就绪" },
+  "empty.readyFromFile": { other: "来自配置文件的 {count} 个模型已就绪" },
   "empty.compare.title": "并行比较",
   "empty.compare.text": "为小团队比较 SQLite 和 PostgreSQL。用两个子智能体分别调研，最后用表格总结。",
   "empty.write.title": "写入文件",

@@ -3,7 +3,6 @@ import type { embedding as en } from "../en/embedding.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const embedding: Record<keyof typeof en, Entry> = {
-  "settings.documents": "文档",
   "embedding.title": "语义搜索",
   "embedding.intro": "使用嵌入模型后，不仅能按关键词，还能按含义查找片段。",
   "embedding.inForce": "当前模型",

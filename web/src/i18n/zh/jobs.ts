@@ -22,6 +22,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.write_usage": "保存用量",
   "job.book_left_runs": "记录中断的运行的用量",
   "job.purge_expired": "删除过期数据",
+  "job.reload_settings": "加载其他服务器所做的更改",
   "job.list_configured_models": "列出配置中服务器的模型",
   "job.check_model_servers": "检查模型服务器",
   "job.reload_prices": "重新加载价目表",

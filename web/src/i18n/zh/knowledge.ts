@@ -157,6 +157,7 @@ export const knowledge = {
     "图谱展示这些文档中的人物、地点和事物及其关系，每条陈述都附有引文。构建时由模型阅读所有文档，费用计入你的账号。",
   "graph.offOthers": "所有者尚未开启此文档集的图谱。",
   "graph.unavailable": "此服务器没有用于图谱的模型。管理员可以在配置中设置：knowledge.graph_model。",
+  "graph.setModel": "打开该设置",
   "graph.databaseAway": "在其恢复之前，图谱从服务器自身的数据库读取。",
   "graph.turnOn": "构建图谱",
   "graph.turnOff": "删除图谱",

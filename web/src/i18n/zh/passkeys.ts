@@ -25,6 +25,5 @@ export const passkeys: Record<keyof typeof en, Entry> = {
   "passkeys.wrong": "此通行密钥在此处已失效。请用密码登录并检查通行密钥。",
   "passkeys.has": "通行密钥",
   "passkeys.removeShort": "移除通行密钥",
-  "passkeys.removeOf": "移除 {name} 的所有通行密钥",
   "passkeys.removeOfConfirm": "之后 {name} 可以用密码登录并添加新的通行密钥。{name} 的所有会话将结束。",
 };

@@ -97,7 +97,7 @@ export const sentences: Record<keyof Messages, Entry> = {
 
   mcp_server_away: "MCP 服务器“{name}”目前无法连接，因此本次运行将不使用其工具继续。",
   mcp_sign_in_ended:
-    "你在 MCP 服务器“{name}”上的登录已失效，因此本次运行将不使用其工具继续。请在“设置”→“工具”中重新登录。",
+    "你在 MCP 服务器“{name}”上的登录已失效，因此本次运行将不使用其工具继续。请在“设置”→“工具权限和登录”中重新登录。",
   mcp_server_full: "MCP 服务器“{name}”目前的连接过多。",
   mcp_server_fails: "无法连接 MCP 服务器“{name}”。",
 

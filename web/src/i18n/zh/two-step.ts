@@ -37,8 +37,6 @@ export const twoStep: Record<keyof typeof en, Entry> = {
   "twoStep.useApp": "使用应用",
   "twoStep.startOver": "重新开始",
   "twoStep.has": "两步验证",
-  "twoStep.endShort": "关闭两步验证",
-  "twoStep.endOf": "关闭 {name} 的两步验证",
   "twoStep.endOfConfirm":
     "之后 {name} 仅凭密码即可登录。请确认提出请求的确实是 {name} 本人。{name} 的所有会话将结束。",
 };

@@ -1,0 +1,57 @@
+/** German texts for MCP servers. */
+import type { mcp as en } from "../en/mcp.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const mcp: Record<keyof typeof en, Entry> = {
+  "mcp.add": "MCP-Server hinzufügen",
+  "mcp.addNow": "Server hinzufügen",
+  "mcp.adding": "Wird verbunden…",
+  "mcp.change": "{name} bearbeiten",
+  "mcp.edit": "Bearbeiten",
+  "mcp.turnOn": "Aktivieren",
+  "mcp.turnOff": "Deaktivieren",
+  "mcp.remove": "Entfernen",
+  "mcp.removeTitle": "{name} entfernen",
+  "mcp.removeText": "Agenten verlieren seine Tools. Laufende Ausführungen können sie nicht mehr aufrufen.",
+  "mcp.removeTextPersonal":
+    "Agenten verlieren seine Tools, und alle, die sich dort angemeldet haben, werden abgemeldet.",
+  "mcp.fromFile": "aus der Konfigurationsdatei",
+  "mcp.url": "URL",
+  "mcp.name": "Name",
+  "mcp.nameHint": "Seine Tools heißen {name}__…",
+  "mcp.auth": "Authentifizierung",
+  "mcp.auth.none": "Keine",
+  "mcp.auth.token": "API-Schlüssel oder Token",
+  "mcp.auth.user_token": "Eigenes Token pro Person",
+  "mcp.auth.oauth": "OAuth: Jede Person meldet sich an",
+  "mcp.authHint.user_token":
+    "Jede Person gibt ihr Token unter „Einstellungen“ → „Tool-Berechtigungen und Anmeldungen“ ein. Agenten nutzen den Server nur für Personen, die das getan haben.",
+  "mcp.authHint.oauth":
+    "Jede Person meldet sich unter „Einstellungen“ → „Tool-Berechtigungen und Anmeldungen“ an. Agenten nutzen den Server nur für Personen, die das getan haben.",
+  "mcp.token": "API-Schlüssel oder Token",
+  "mcp.unchanged": "Unverändert",
+  "mcp.works": { one: "Funktioniert: {count} Tool.", other: "Funktioniert: {count} Tools." },
+  "mcp.worksAfterSignIn": "Funktioniert. Die Tools erscheinen, sobald sich jemand angemeldet hat.",
+  "mcp.clientId": "OAuth-Client-ID",
+  "mcp.clientIdHint": "Leer lassen für automatische Registrierung.",
+  "mcp.clientSecret": "OAuth-Client-Secret",
+  "mcp.scopes": "OAuth-Scopes",
+  "mcp.scopesHint": "Durch Leerzeichen getrennt. Leer lassen für die Vorgaben des Servers.",
+  "mcp.issuer": "Autorisierungsserver",
+  "mcp.issuerHint":
+    "Nur wenn er auf einem anderen Host als der MCP-Server läuft und das Client-Secret braucht.",
+  "mcp.tokenHeader": "Header für das Token",
+  "mcp.approval": "Genehmigung",
+  "mcp.approval.auto": "Vor Tools fragen, die nicht als nur lesend markiert sind",
+  "mcp.approval.always": "Vor jedem Tool fragen",
+  "mcp.approval.never": "Nie fragen",
+  "mcp.tools": "Erlaubte Tools",
+  "mcp.toolsHint": "Ein Name pro Zeile. Leer lassen für alle.",
+  "mcp.timeout": "Timeout in Sekunden",
+  "mcp.badTimeout": "Geben Sie 1 bis 86400 Sekunden ein.",
+  "mcp.headers": "Header",
+  "mcp.headerName": "Header",
+  "mcp.headerValue": "Wert",
+  "mcp.addHeader": "Header hinzufügen",
+  "mcp.removeHeader": "Header {name} entfernen",
+};

@@ -1,0 +1,61 @@
+/** French texts for MCP servers. */
+import type { mcp as en } from "../en/mcp.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const mcp: Record<keyof typeof en, Entry> = {
+  "mcp.add": "Ajouter un serveur MCP",
+  "mcp.addNow": "Ajouter le serveur",
+  "mcp.adding": "Connexion…",
+  "mcp.change": "Modifier {name}",
+  "mcp.edit": "Modifier",
+  "mcp.turnOn": "Activer",
+  "mcp.turnOff": "Désactiver",
+  "mcp.remove": "Retirer",
+  "mcp.removeTitle": "Retirer {name}",
+  "mcp.removeText": "Les agents perdent ses outils. Les exécutions en cours ne peuvent plus les appeler.",
+  "mcp.removeTextPersonal":
+    "Les agents perdent ses outils, et toutes les personnes qui s’y étaient connectées sont déconnectées.",
+  "mcp.fromFile": "du fichier de configuration",
+  "mcp.url": "URL",
+  "mcp.name": "Nom",
+  "mcp.nameHint": "Ses outils s’appellent {name}__…",
+  "mcp.auth": "Authentification",
+  "mcp.auth.none": "Aucune",
+  "mcp.auth.token": "Clé API ou jeton",
+  "mcp.auth.user_token": "Jeton propre à chaque personne",
+  "mcp.auth.oauth": "OAuth : chaque personne se connecte",
+  "mcp.authHint.user_token":
+    "Chaque personne saisit son jeton dans Paramètres → Autorisations des outils et connexions. Les agents n’utilisent le serveur que pour celles qui l’ont fait.",
+  "mcp.authHint.oauth":
+    "Chaque personne se connecte dans Paramètres → Autorisations des outils et connexions. Les agents n’utilisent le serveur que pour celles qui l’ont fait.",
+  "mcp.token": "Clé API ou jeton",
+  "mcp.unchanged": "Inchangé",
+  "mcp.works": {
+    one: "Connexion réussie : {count} outil.",
+    many: "Connexion réussie : {count} d’outils.",
+    other: "Connexion réussie : {count} outils.",
+  },
+  "mcp.worksAfterSignIn": "Connexion réussie. Les outils apparaîtront dès qu’une personne se sera connectée.",
+  "mcp.clientId": "ID client OAuth",
+  "mcp.clientIdHint": "Laissez vide pour un enregistrement automatique.",
+  "mcp.clientSecret": "Secret client OAuth",
+  "mcp.scopes": "Scopes OAuth",
+  "mcp.scopesHint": "Séparés par des espaces. Laissez vide pour ceux par défaut du serveur.",
+  "mcp.issuer": "Serveur d’autorisation",
+  "mcp.issuerHint":
+    "Seulement s’il se trouve sur un autre hôte que le serveur MCP et exige le secret client.",
+  "mcp.tokenHeader": "En-tête du jeton",
+  "mcp.approval": "Approbation",
+  "mcp.approval.auto": "Demander, sauf pour les outils marqués en lecture seule",
+  "mcp.approval.always": "Demander avant chaque outil",
+  "mcp.approval.never": "Ne jamais demander",
+  "mcp.tools": "Outils autorisés",
+  "mcp.toolsHint": "Un nom par ligne. Laissez vide pour tous.",
+  "mcp.timeout": "Délai d’attente en secondes",
+  "mcp.badTimeout": "Saisissez de 1 à 86400 secondes.",
+  "mcp.headers": "En-têtes",
+  "mcp.headerName": "En-tête",
+  "mcp.headerValue": "Valeur",
+  "mcp.addHeader": "Ajouter un en-tête",
+  "mcp.removeHeader": "Retirer l’en-tête {name}",
+};

@@ -1,0 +1,61 @@
+/** Portuguese texts for MCP servers. */
+import type { mcp as en } from "../en/mcp.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const mcp: Record<keyof typeof en, Entry> = {
+  "mcp.add": "Adicionar um servidor MCP",
+  "mcp.addNow": "Adicionar servidor",
+  "mcp.adding": "Conectando…",
+  "mcp.change": "Editar {name}",
+  "mcp.edit": "Editar",
+  "mcp.turnOn": "Ativar",
+  "mcp.turnOff": "Desativar",
+  "mcp.remove": "Remover",
+  "mcp.removeTitle": "Remover {name}",
+  "mcp.removeText":
+    "Os agentes perdem as ferramentas dele. Execuções em andamento não poderão mais chamá-lo.",
+  "mcp.removeTextPersonal":
+    "Os agentes perdem as ferramentas dele, e o login de todas as pessoas nele é encerrado.",
+  "mcp.fromFile": "do arquivo de configuração",
+  "mcp.url": "URL",
+  "mcp.name": "Nome",
+  "mcp.nameHint": "As ferramentas dele se chamam {name}__…",
+  "mcp.auth": "Autenticação",
+  "mcp.auth.none": "Nenhuma",
+  "mcp.auth.token": "Chave de API ou token",
+  "mcp.auth.user_token": "Token próprio de cada pessoa",
+  "mcp.auth.oauth": "OAuth: cada pessoa faz login",
+  "mcp.authHint.user_token":
+    "Cada pessoa digita seu token em Configurações → Permissões e logins de ferramentas. Os agentes usam o servidor só para quem fez isso.",
+  "mcp.authHint.oauth":
+    "Cada pessoa faz login em Configurações → Permissões e logins de ferramentas. Os agentes usam o servidor só para quem fez isso.",
+  "mcp.token": "Chave de API ou token",
+  "mcp.unchanged": "Inalterado",
+  "mcp.works": {
+    one: "Funciona: {count} ferramenta.",
+    many: "Funciona: {count} de ferramentas.",
+    other: "Funciona: {count} ferramentas.",
+  },
+  "mcp.worksAfterSignIn": "Funciona. As ferramentas aparecem quando alguém fizer login.",
+  "mcp.clientId": "ID do cliente OAuth",
+  "mcp.clientIdHint": "Deixe em branco para registrar automaticamente.",
+  "mcp.clientSecret": "Segredo do cliente OAuth",
+  "mcp.scopes": "Escopos do OAuth",
+  "mcp.scopesHint": "Separados por espaços. Deixe em branco para usar os padrões do servidor.",
+  "mcp.issuer": "Servidor de autorização",
+  "mcp.issuerHint": "Só se estiver em outro host que não o do servidor MCP e precisar do segredo do cliente.",
+  "mcp.tokenHeader": "Cabeçalho do token",
+  "mcp.approval": "Aprovação",
+  "mcp.approval.auto": "Perguntar, exceto em ferramentas marcadas como somente leitura",
+  "mcp.approval.always": "Perguntar antes de cada ferramenta",
+  "mcp.approval.never": "Nunca perguntar",
+  "mcp.tools": "Ferramentas permitidas",
+  "mcp.toolsHint": "Um nome por linha. Deixe em branco para permitir todas.",
+  "mcp.timeout": "Tempo limite em segundos",
+  "mcp.badTimeout": "Digite de 1 a 86400 segundos.",
+  "mcp.headers": "Cabeçalhos",
+  "mcp.headerName": "Cabeçalho",
+  "mcp.headerValue": "Valor",
+  "mcp.addHeader": "Adicionar cabeçalho",
+  "mcp.removeHeader": "Remover o cabeçalho {name}",
+};
