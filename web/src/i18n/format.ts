@@ -1,8 +1,9 @@
 /** Formats numbers, durations and dates in the current language. */
-import { language, t } from "./index.svelte.ts";
+import { isolated } from "../state/direction.ts";
+import { language, locale, t } from "./index.svelte.ts";
 
 const number = (value: number, digits: number) =>
-  new Intl.NumberFormat(language(), { maximumFractionDigits: digits }).format(value);
+  new Intl.NumberFormat(locale(), { maximumFractionDigits: digits }).format(value);
 
 /** A duration: `0.4 s`, `12 s`, `2 min 5 s`. */
 export function formatDuration(ms: number): string {
@@ -27,14 +28,14 @@ export function formatOffset(ms: number): string {
   const tenths = Math.floor(Math.max(0, ms) / 100);
   if (tenths < 600) {
     const digits = tenths < 100 ? 2 : 1;
-    const value = new Intl.NumberFormat(language(), {
+    const value = new Intl.NumberFormat(locale(), {
       minimumFractionDigits: digits,
       maximumFractionDigits: digits,
     }).format(Math.max(0, ms) / 1000);
-    return `+${t("duration.s", { value })}`;
+    return t("duration.s", { value: `+${value}` });
   }
   const seconds = number((tenths % 600) / 10, 1);
-  return `+${Math.floor(tenths / 600)}:${tenths % 600 < 100 ? "0" : ""}${seconds}`;
+  return isolated(`+${Math.floor(tenths / 600)}:${tenths % 600 < 100 ? "0" : ""}${seconds}`);
 }
 
 /** A running clock: `0:07`, `1:24`. */
@@ -62,7 +63,7 @@ export function formatTokens(count: number): string {
 /** US dollars from millionths; small amounts keep enough digits to be meaningful. */
 export function formatCost(microUsd: number): string {
   const usd = microUsd / 1_000_000;
-  return new Intl.NumberFormat(language(), {
+  return new Intl.NumberFormat(locale(), {
     style: "currency",
     currency: "USD",
     minimumFractionDigits: 2,
@@ -73,13 +74,13 @@ export function formatCost(microUsd: number): string {
 /** A timestamp; in the user's time zone unless one is given. */
 export function formatDate(at: number, timeZone?: string): string {
   const style = { dateStyle: "medium", timeStyle: "short" } as const;
-  return new Intl.DateTimeFormat(language(), { ...style, timeZone }).format(at);
+  return new Intl.DateTimeFormat(locale(), { ...style, timeZone }).format(at);
 }
 
 /** A date and time without the year, unless it is another than the current one. */
 export function formatShortDate(at: number): string {
   const isThisYear = new Date(at).getFullYear() === new Date().getFullYear();
-  return new Intl.DateTimeFormat(language(), {
+  return new Intl.DateTimeFormat(locale(), {
     month: "short",
     day: "numeric",
     hour: "numeric",
@@ -97,12 +98,12 @@ export const endOfDay = (at: number) => new Date(at).setHours(24, 0, 0, 0);
 /** The time of a moment of the day `today`, else its date and time. */
 export function formatMoment(at: number, today: string): string {
   if (dayOf(at) !== today) return formatDate(at);
-  return new Intl.DateTimeFormat(language(), { timeStyle: "short" }).format(at);
+  return new Intl.DateTimeFormat(locale(), { timeStyle: "short" }).format(at);
 }
 
 /** A timestamp with its day of the week. */
 export function formatFullDate(at: number): string {
-  return new Intl.DateTimeFormat(language(), { dateStyle: "full", timeStyle: "short" }).format(at);
+  return new Intl.DateTimeFormat(locale(), { dateStyle: "full", timeStyle: "short" }).format(at);
 }
 
 /** A time relative to `now`, in the largest fitting unit: `5 sec. ago`, `in 2 hr.`, `now`. */
@@ -110,13 +111,13 @@ export function formatAgo(at: number, now: number): string {
   const units = { day: 86_400_000, hour: 3_600_000, minute: 60_000 } as const;
   const found = Object.entries(units).find(([, ms]) => Math.abs(at - now) >= ms);
   const [unit, ms] = (found ?? ["second", 1000]) as [Intl.RelativeTimeFormatUnit, number];
-  const format = new Intl.RelativeTimeFormat(language(), { numeric: "auto", style: "short" });
+  const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto", style: "short" });
   return format.format(Math.trunc((at - now) / ms) + 0, unit);
 }
 
 /** A day such as `2026-11-23`: `23 Nov`. */
 export function formatDay(day: string): string {
-  return new Intl.DateTimeFormat(language(), { day: "numeric", month: "short", timeZone: "UTC" }).format(
+  return new Intl.DateTimeFormat(locale(), { day: "numeric", month: "short", timeZone: "UTC" }).format(
     Date.parse(day),
   );
 }
@@ -124,9 +125,26 @@ export function formatDay(day: string): string {
 /** The name of the month, with its year unless that is the current one: `March`, `March 2025`. */
 export function formatMonth(at: number): string {
   const isThisYear = new Date(at).getFullYear() === new Date().getFullYear();
-  const name = new Intl.DateTimeFormat(language(), {
+  const name = new Intl.DateTimeFormat(locale(), {
     month: "long",
     ...(isThisYear ? {} : { year: "numeric" }),
   }).format(at);
-  return name.slice(0, 1).toLocaleUpperCase(language()) + name.slice(1);
+  return name.slice(0, 1).toLocaleUpperCase(locale()) + name.slice(1);
+}
+
+/** A list of names: `a, b, c`. */
+export const formatList = (names: readonly string[]): string => names.map(isolated).join(listSeparator());
+
+/** What stands between the items of a list, or of a list of lists. */
+export function listSeparator(mark: "," | ";" = ","): string {
+  switch (language()) {
+    case "ar":
+      return mark === "," ? "، " : "؛ ";
+    case "ja":
+      return "、";
+    case "zh":
+      return mark === "," ? "、" : "；";
+    default:
+      return `${mark} `;
+  }
 }

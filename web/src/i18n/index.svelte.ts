@@ -36,6 +36,8 @@ export const languages: Record<Language, string> = {
   ja: "日本語",
 };
 
+const rightToLeft: readonly Language[] = ["ar"];
+
 export const translations: Record<Exclude<Language, "en">, Translation> = {
   de: { texts: () => import("./de/index.ts"), serverSettings: () => import("./de/server-settings.ts") },
   es: { texts: () => import("./es/index.ts"), serverSettings: () => import("./es/server-settings.ts") },
@@ -50,6 +52,9 @@ export const translations: Record<Exclude<Language, "en">, Translation> = {
 const textsOf = (language: Language): Promise<Texts> =>
   language === "en" ? Promise.resolve({ dictionary: en }) : translations[language].texts();
 
+/** The locale of numbers and dates: with the digits that the texts use, which in Arabic the browser would not choose. */
+const localeOf = (language: Language): string => (language === "ar" ? "ar-u-nu-latn" : language);
+
 interface Words extends Texts {
   language: Language;
   plurals: Intl.PluralRules;
@@ -60,21 +65,31 @@ const wordsOf = (language: Language, texts: Texts): Words => ({
   ...texts,
   language,
   plurals: new Intl.PluralRules(language),
-  numbers: new Intl.NumberFormat(language),
+  numbers: new Intl.NumberFormat(localeOf(language)),
 });
 
 let words = $state.raw<Words>(wordsOf("en", { dictionary: en }));
 
-/** Loads and activates the chosen language. */
+/** Loads and activates the chosen language, with the direction of the page. */
 export async function loadLanguage(): Promise<void> {
-  const language = Object.hasOwn(languages, preferences.language) ? preferences.language : "en";
-  words = wordsOf(language, await textsOf(language));
-  document.documentElement.lang = language;
+  const { language } = preferences;
+  try {
+    words = wordsOf(language, await textsOf(language));
+  } finally {
+    // If the texts are missing, the page stays in its language, whatever `theme.js` has set.
+    document.documentElement.lang = words.language;
+    document.documentElement.dir = rightToLeft.includes(words.language) ? "rtl" : "ltr";
+  }
 }
 
 /** The active language. */
 export function language(): Language {
   return words.language;
+}
+
+/** The locale in which numbers and dates are written. */
+export function locale(): string {
+  return localeOf(words.language);
 }
 
 /** The text for `key`; if it has plural forms, `values.count` selects one. */

@@ -13,10 +13,18 @@ export function isPageRightToLeft(): boolean {
   return document.documentElement.dir === "rtl";
 }
 
+/** Numbers without a sign or a unit, which keep their order in either direction. */
+const PLAIN_NUMBER = /^[\d.,]*$/;
+
 /** The value for a sentence of the page: if the two directions differ, neither changes the order of the other. */
 export function isolated(value: string): string {
-  const differs = isPageRightToLeft() ? directionOf(value) !== undefined : hasRightToLeft(value);
+  const differs = isPageRightToLeft() ? !PLAIN_NUMBER.test(value) : hasRightToLeft(value);
   return differs ? `\u2068${value}\u2069` : value;
+}
+
+/** A sentence of the page that people send or save as their own. */
+export function withoutIsolates(text: string): string {
+  return text.replace(/[\u2066-\u2069]/g, "");
 }
 
 /** A name as it is spelt, whatever its author has put in. */

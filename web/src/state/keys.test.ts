@@ -96,6 +96,26 @@ test("a letter is a turn's shortcut only if the keyboard has led there", async (
   expect(composer()).toHaveValue("");
 });
 
+test.each([
+  ["ltr", "previous", "next"],
+  ["rtl", "next", "previous"],
+])("on a page that is %s, the left bracket goes to the %s version", async (dir, left, right) => {
+  const user = userEvent.setup();
+  document.documentElement.dir = dir;
+  const pressed: (string | undefined)[] = [];
+  for (const which of ["previous", "next"]) {
+    const button = document.createElement("button");
+    button.dataset.branch = which;
+    button.onclick = () => pressed.push(button.dataset.branch);
+    at("article").append(button);
+  }
+  await user.keyboard("{Tab}");
+  at("article").focus();
+  await user.keyboard("[BracketLeft][BracketRight]");
+  document.documentElement.removeAttribute("dir");
+  expect(pressed).toEqual([left, right]);
+});
+
 test("outside of the chat, only the shortcuts of the sidebar work", async () => {
   const user = userEvent.setup();
   router.go("/settings");

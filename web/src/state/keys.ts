@@ -1,6 +1,7 @@
 /** Keyboard shortcuts: those of every page with the sidebar, and those of the chat. */
 import { openChat } from "./chat.svelte.ts";
 import { isCovered, isField, isModal, typeInComposer } from "./composer-focus.ts";
+import { isPageRightToLeft } from "./direction.ts";
 import { find } from "./find/find.svelte.ts";
 import { isInputMethod } from "./input-method.ts";
 import { layout } from "./layout.svelte.ts";
@@ -109,16 +110,15 @@ function alone(event: KeyboardEvent): (() => void) | undefined {
   // After a click in a turn, letters are the start of a message.
   const turn = isMovedByKeys && !event.shiftKey ? thread.focused() : null;
   if (!turn) return undefined;
-  switch (event.code) {
-    case "BracketLeft":
-      return () => press("[data-branch=previous]", turn);
-    case "BracketRight":
-      return () => press("[data-branch=next]", turn);
-    case "KeyE":
-      return () => press("[data-steps-toggle]", turn);
-    default:
-      return undefined;
-  }
+  if (event.code === "KeyE") return () => press("[data-steps-toggle]", turn);
+  const branch = branchOf(event.code);
+  return branch && (() => press(`[data-branch=${branch}]`, turn));
+}
+
+/** The version that a bracket goes to: that of the button on its side. */
+function branchOf(code: string): "previous" | "next" | undefined {
+  if (code !== "BracketLeft" && code !== "BracketRight") return undefined;
+  return (code === "BracketLeft") === isPageRightToLeft() ? "next" : "previous";
 }
 
 /** Closes the innermost open element. */

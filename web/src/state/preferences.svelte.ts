@@ -1,7 +1,10 @@
 /** Preferences stored in this browser: theme, language, keys, sidebars, the last model. */
 
 export type Theme = "light" | "dark" | "system";
-export type Language = "en" | "de" | "es" | "fr" | "pt" | "ru" | "ar" | "zh" | "ja";
+
+/** The languages of the page. `theme.js` has them too, as it sets the direction before the first paint. */
+export const languageCodes = ["en", "de", "es", "fr", "pt", "ru", "ar", "zh", "ja"] as const;
+export type Language = (typeof languageCodes)[number];
 
 export interface Preferences {
   theme: Theme;
@@ -28,8 +31,11 @@ export interface Preferences {
 
 const storageKey = "glasshouse.preferences";
 
-function browserLanguage(): Language {
-  return navigator.language.toLowerCase().startsWith("ru") ? "ru" : "en";
+/** The first of the browser's languages that the page has, else English. */
+export function browserLanguage(): Language {
+  const codes = navigator.languages.map((tag) => tag.toLowerCase().split("-")[0]);
+  const known = (code?: string) => languageCodes.find((one) => one === code);
+  return known(codes.find(known)) ?? "en";
 }
 
 function read(): Preferences {
@@ -49,7 +55,9 @@ function read(): Preferences {
     tourHidden: false,
   };
   try {
-    return { ...defaults, ...(JSON.parse(localStorage.getItem(storageKey) ?? "{}") as Partial<Preferences>) };
+    const stored = JSON.parse(localStorage.getItem(storageKey) ?? "{}") as Partial<Preferences>;
+    const language = languageCodes.find((code) => code === stored.language) ?? defaults.language;
+    return { ...defaults, ...stored, language };
   } catch {
     return defaults;
   }

@@ -12,6 +12,8 @@ const ROOT = join(import.meta.dirname, "..");
 const ALLOWED: Record<string, string> = {
   "components/chat/CitationCard.svelte: style:left": "a coordinate of the window",
   "components/chat/QuoteButton.svelte: style:left": "as above",
+  "components/basic/Menu.svelte: style.left": "as above",
+  "components/composer/HashList.svelte: style.left": "as above",
   "markdown/markdown.css: --start: left": "the edges of the list or table, whatever direction its texts have",
   "markdown/markdown.css: --end: right": "as above",
   "markdown/markdown.css: --start: right": "as above",
@@ -24,6 +26,13 @@ const PHYSICAL_VALUE = /(?:^|[\s,(])(?:left|right)(?:$|[\s,)])/;
 /** Shorthands with an edge in each of four directions. */
 const FOUR_EDGES = /^(?:(?:scroll-)?(?:margin|padding)|inset|border-(?:width|style|color))$/;
 const MOVES_ALONG_LINE = /(?:translate|translateX|translate3d|skewX)\((?!-?0[,)])/;
+/** Gradients that are neither from top to bottom nor the other way. */
+const SLANTED = /linear-gradient\((?!0[,d]|180deg)-?[\d.]+(?:deg|turn|rad)/;
+const SHADOW = /^(?:(?:box|text)-shadow|--shadow.*)$/;
+const SHADOW_ASIDE = /(?:^|,)\s*(?:inset\s+)?-?(?!0\s)[\d.]+(?:px|r?em)?\s/;
+/** A turn after `scale`, which mirrors icons; `transform` is applied before it. */
+const TURN = /^(?!none|0|-?180deg|-?[01](?:\.5)?turn)/;
+const IN_SCRIPT = /\bstyle\.((?:margin|padding|border)?(?:Left|Right)|left|right|translate)\b/g;
 
 /** The words of a value; those of a function belong together. */
 function wordsOf(value: string): string[] {
@@ -47,12 +56,24 @@ function isPhysical(name: string, value: string): boolean {
   if (PHYSICAL_NAME.test(name) || differs(name, value)) return true;
   if (name === "transform") return MOVES_ALONG_LINE.test(value);
   if (name === "translate") return !/^(?:0|none)(?:\s|$)|--forward/.test(value);
+  if (name === "rotate") return TURN.test(value) && !value.includes("--forward");
+  if (SHADOW.test(name)) return SHADOW_ASIDE.test(value);
+  if (SLANTED.test(value)) return true;
+  const [, clip] = /inset\((.+)\)/.exec(value) ?? [];
+  if (name === "clip-path" && clip !== undefined) return differs("inset", clip);
   return PHYSICAL_VALUE.test(value);
 }
 
-/** The physical declarations of a style sheet, or of a component's styles and `style:` directives. */
+/** The declarations of a component's `style` attributes. */
+const attributesOf = (source: string) =>
+  [...source.matchAll(/\sstyle="([^"{}]*)"/g)]
+    .map(([, style = ""]) => `{${style.replace(/;?$/, ";")}}`)
+    .join("");
+
+/** The physical declarations of a style sheet, or of all that a component styles. */
 function physicalIn(source: string, isComponent: boolean): string[] {
-  const styles = isComponent ? (/<style[^>]*>([^]*)<\/style>/.exec(source)?.[1] ?? "") : source;
+  const sheet = isComponent ? (/<style[^>]*>([^]*)<\/style>/.exec(source)?.[1] ?? "") : source;
+  const styles = isComponent ? sheet + attributesOf(source) : sheet;
   const declarations = styles
     .replace(/\/\*[^]*?\*\//g, "")
     .matchAll(/(?<=[{;]\s*)([\w-]+)\s*:\s*([^;{}]+)(?=[;}])/g);
@@ -62,18 +83,26 @@ function physicalIn(source: string, isComponent: boolean): string[] {
     .map(({ name, value }) => `${name}: ${value}`);
   const directives = isComponent ? [...source.matchAll(/\sstyle:([\w-]+)=/g)] : [];
   const moved = directives.filter(([, name = ""]) => PHYSICAL_NAME.test(name));
-  return [...physical, ...moved.map(([, name = ""]) => `style:${name}`)];
+  return [...physical, ...moved.map(([, name = ""]) => `style:${name}`), ...scriptedIn(source)];
 }
 
+/** The same of what a script sets. */
+const scriptedIn = (source: string) =>
+  [...source.matchAll(IN_SCRIPT)].map(([, name = ""]) => `style.${name}`);
+
 const files = readdirSync(ROOT, { recursive: true, encoding: "utf8" }).filter((file) =>
-  /\.(?:css|svelte)$/.test(file),
+  /\.(?:css|svelte|ts)$/.test(file),
 );
+
+function physicalInFile(file: string): string[] {
+  const source = readFileSync(join(ROOT, file), "utf8");
+  if (file.endsWith(".test.ts")) return [];
+  return file.endsWith(".ts") ? scriptedIn(source) : physicalIn(source, file.endsWith(".svelte"));
+}
 
 test("no style names left or right", () => {
   const found = files.flatMap((file) =>
-    physicalIn(readFileSync(join(ROOT, file), "utf8"), file.endsWith(".svelte")).map(
-      (declaration) => `${file.replaceAll("\\", "/")}: ${declaration}`,
-    ),
+    physicalInFile(file).map((declaration) => `${file.replaceAll("\\", "/")}: ${declaration}`),
   );
   expect(files.length).toBeGreaterThan(200);
   expect(found.filter((one) => !(one in ALLOWED))).toEqual([]);
@@ -98,6 +127,11 @@ test.each([
   "border-width: 0 0 0 2px",
   "transform: translateX(-50%)",
   "translate: 16px",
+  "rotate: 90deg",
+  "background: linear-gradient(90deg, red, blue)",
+  "box-shadow: 2px 0 4px red",
+  "--shadow: 0 1px 2px red, inset -3px 0 red",
+  "clip-path: inset(0 4px 0 0)",
 ])("%s is found", (declaration) => {
   expect(physicalIn(`a { color: red; ${declaration}; }`, false)).toEqual([declaration]);
 });
@@ -113,6 +147,17 @@ test.each([
   "translate: calc(16px * var(--forward))",
   "transition: transform 0.2s",
   "content: 'left:'",
+  "rotate: 180deg",
+  "rotate: calc(90deg * var(--forward))",
+  "background: linear-gradient(#000 60%, transparent)",
+  "box-shadow: 0 1px 2px rgb(1 2 3 / 0.5), inset 0 -2px red",
+  "clip-path: inset(50%)",
 ])("%s is not", (declaration) => {
   expect(physicalIn(`a { color: red; ${declaration}; }`, false)).toEqual([]);
+});
+
+test("attributes and scripts are looked at too", () => {
+  expect(physicalIn('<p style="color: red; margin-left: 2px">', true)).toEqual(["margin-left: 2px"]);
+  expect(physicalIn("<script>list.style.left = `${x}px`;</script>", true)).toEqual(["style.left"]);
+  expect(physicalIn('<p style:right="2px">', true)).toEqual(["style:right"]);
 });

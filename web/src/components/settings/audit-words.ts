@@ -1,7 +1,7 @@
 /** Names and values of the audit log's details, in words. */
 import { en } from "../../i18n/en/dictionary.ts";
-import { formatDuration } from "../../i18n/format.ts";
-import { language, t, type Key } from "../../i18n/index.svelte.ts";
+import { formatDuration, formatList } from "../../i18n/format.ts";
+import { locale, t, type Key } from "../../i18n/index.svelte.ts";
 
 /** Those that forms of the settings have a label for. */
 const labels = new Map<string, Key>(
@@ -69,10 +69,10 @@ export function valueOf(name: string, value: unknown): string {
   if (typeof value === "boolean") return t(value ? "audit.yes" : "audit.no");
   if (typeof value === "number") {
     if (name.endsWith("_s")) return formatDuration(value * 1000);
-    return new Intl.NumberFormat(language(), { maximumFractionDigits: 6 }).format(value);
+    return new Intl.NumberFormat(locale(), { maximumFractionDigits: 6 }).format(value);
   }
   if (Array.isArray(value)) {
-    return value.length === 0 ? t("audit.none.value") : value.map((one) => valueOf(name, one)).join(", ");
+    return value.length === 0 ? t("audit.none.value") : formatList(value.map((one) => valueOf(name, one)));
   }
   if (typeof value !== "string") return JSON.stringify(value);
   const key = values.get(`${name}.${value}`) ?? known(`${valueKeys.get(name) ?? "audit.value"}.${value}`);

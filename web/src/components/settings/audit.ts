@@ -1,6 +1,7 @@
 /** Formats entries of the audit log. */
 import type { AuditEntry } from "../../api/audit.ts";
 import { en } from "../../i18n/en/dictionary.ts";
+import { formatList } from "../../i18n/format.ts";
 import { t, type Key } from "../../i18n/index.svelte.ts";
 import { labelOf, valueOf } from "./audit-words.ts";
 
@@ -125,5 +126,5 @@ function nameOf(path: readonly string[]): string {
   const shown = path.filter((name) => !silent.includes(name));
   // An alias is a name of its own.
   if (path[0] === "aliases") return shown.join(" ");
-  return (shown.length === 0 ? path : shown).map(labelOf).join(", ");
+  return formatList((shown.length === 0 ? path : shown).map(labelOf));
 }

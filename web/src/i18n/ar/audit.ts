@@ -97,6 +97,7 @@ export const audit = {
   "audit.user.look": "عرض قائمة محادثات مستخدم بصفة مشرف",
   "audit.changedTo": "تغيّر إلى",
   "audit.none.value": "بلا",
+  "audit.default": "الافتراضي",
   "audit.yes": "نعم",
   "audit.no": "لا",
   "audit.value.command line": "سطر الأوامر",

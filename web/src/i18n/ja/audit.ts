@@ -97,6 +97,7 @@ export const audit = {
   "audit.user.look": "管理者としてユーザーのチャット一覧を表示",
   "audit.changedTo": "変更後",
   "audit.none.value": "なし",
+  "audit.default": "既定",
   "audit.yes": "はい",
   "audit.no": "いいえ",
   "audit.value.command line": "コマンドライン",

@@ -96,6 +96,7 @@ export const audit = {
   "audit.user.look": "以管理员身份列出了用户的对话",
   "audit.changedTo": "更改为",
   "audit.none.value": "无",
+  "audit.default": "默认",
   "audit.yes": "是",
   "audit.no": "否",
   "audit.value.command line": "命令行",

@@ -31,8 +31,9 @@ export function asPage(
   });
   const list = rows.length === 0 ? "" : `<h2>${escaped(words.heading)}</h2><ol>${rows.join("")}</ol>`;
   const report = answer ? stillOf(answer, new Set(cited.map(({ id }) => id))) : "";
+  const { lang, dir } = document.documentElement;
   return `<!doctype html>
-<html lang="${escaped(document.documentElement.lang)}"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<html lang="${escaped(lang)}" dir="${dir || "ltr"}"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <title>${escaped(title)}</title>
 <style>${STYLE}</style>
 </head><body>${report}${list}</body></html>

@@ -1,6 +1,7 @@
 /** Resources that can be restricted to groups: labels, order and rules. */
 import type { Group, Permission, Permissions, ThingKind } from "../../../api/groups.ts";
 import { en } from "../../../i18n/en/dictionary.ts";
+import { formatList } from "../../../i18n/format.ts";
 import { t, type Key } from "../../../i18n/index.svelte.ts";
 
 /** Wildcard for all resources of a kind without their own rule. */
@@ -65,10 +66,7 @@ export function storedWords(all: Permissions, groups: Group[], kind: ThingKind, 
   const rule = all.permissions.find((rule) => rule.kind === kind && rule.name === name);
   const audience = audienceOf(rule, name);
   if (audience !== "groups") return audienceWords(all, groups, kind, name, audience);
-  return groups
-    .filter(({ id }) => rule?.groups.includes(id))
-    .map(({ name }) => name)
-    .join(", ");
+  return formatList(groups.filter(({ id }) => rule?.groups.includes(id)).map(({ name }) => name));
 }
 
 /** The name of the next more general rule: that of a tool's server if there is one, else the wildcard. */

@@ -76,7 +76,7 @@ const inBounds = (seconds: number) => seconds >= 1 && seconds <= 86_400;
 
 const linesOf = (text: string) =>
   text
-    .split(/[\n,]/)
+    .split(/[\n,،]/)
     .map((line) => line.trim())
     .filter((line) => line !== "");
 

@@ -22,7 +22,7 @@ const bracketed = /<([^<>]*)>/g;
 /** Splits at commas, semicolons and white space; of `Name <address>` only the address is kept. */
 export function splitAddresses(text: string): string[] {
   // Names in quotes may contain commas.
-  const parts = text.replace(/"[^"\n]*"/g, " ").split(/[,;\n]/);
+  const parts = text.replace(/"[^"\n]*"/g, " ").split(/[,;،؛\n]/);
   return parts.flatMap((part) => {
     const inside = [...part.matchAll(bracketed)].map(([, address = ""]) => address);
     const words = part.replace(bracketed, " ").split(/\s+/);
