@@ -22,6 +22,20 @@ export function isolated(value: string): string {
   return differs ? `\u2068${value}\u2069` : value;
 }
 
+/** A part of a sentence; values are those that `isolated` has set apart. */
+export interface Piece {
+  text: string;
+  isValue: boolean;
+}
+
+/** The parts of a sentence of the page. */
+export function piecesOf(text: string): Piece[] {
+  return text
+    .split(/\u2068([^\u2068\u2069]*)\u2069/)
+    .map((text, at) => ({ text, isValue: at % 2 === 1 }))
+    .filter((piece) => piece.text !== "");
+}
+
 /** A sentence of the page that people send or save as their own. */
 export function withoutIsolates(text: string): string {
   return text.replace(/[\u2066-\u2069]/g, "");
