@@ -100,6 +100,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.user.look": "Chats einer anderen Person als Admin aufgelistet",
   "audit.changedTo": "geändert in",
   "audit.none.value": "keine",
+  "audit.default": "Standard",
   "audit.yes": "ja",
   "audit.no": "nein",
   "audit.value.command line": "Kommandozeile",

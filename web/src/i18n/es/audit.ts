@@ -97,6 +97,7 @@ export const audit = {
   "audit.user.look": "Lista de chats de un usuario vista como administrador",
   "audit.changedTo": "cambió a",
   "audit.none.value": "ninguno",
+  "audit.default": "Predeterminado",
   "audit.yes": "sí",
   "audit.no": "no",
   "audit.value.command line": "línea de comandos",

@@ -100,6 +100,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.user.look": "Chats d’un utilisateur consultés en tant qu’administrateur",
   "audit.changedTo": "remplacé par",
   "audit.none.value": "aucun",
+  "audit.default": "Par défaut",
   "audit.yes": "oui",
   "audit.no": "non",
   "audit.value.command line": "ligne de commande",

@@ -100,6 +100,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.user.look": "Listou os chats de uma pessoa como administrador",
   "audit.changedTo": "mudou para",
   "audit.none.value": "nenhum",
+  "audit.default": "Padrão",
   "audit.yes": "sim",
   "audit.no": "não",
   "audit.value.command line": "linha de comando",
