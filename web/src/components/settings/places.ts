@@ -68,6 +68,7 @@ export const places: Record<string, Part[]> = {
   keys: [
     { labels: ["keys.create", "keys.restrict", "keys.scopes", "keys.models", "keys.expires"] },
     { labels: ["keys.frontEnd"], isFor: () => session.isAdmin },
+    { heading: "keys.addresses", also: ["keys.openapi", "keys.base.openai"], words: "curl SDK URL" },
   ],
   usage: [{ labels: ["usage.csv"], also: ["usage.left", "usage.cost", "usage.tokens", "usage.requests"] }],
   data: [
@@ -101,7 +102,14 @@ export const places: Record<string, Part[]> = {
     {
       heading: "agents.own",
       labels: ["agents.new"],
-      also: ["agents.instructions", "agents.subAgents", "agents.collections", "agents.limits"],
+      also: [
+        "agents.instructions",
+        "agents.tools",
+        "agents.subAgents",
+        "agents.collections",
+        "agents.limits",
+        "agents.saveAndTry",
+      ],
     },
     { heading: "agents.skills", words: "SKILL.md" },
   ],
