@@ -39,7 +39,7 @@ use crate::{
         turns::Turns,
         webhooks::Webhooks,
     },
-    documents::Documents,
+    documents::{self, Documents},
     gateway::{
         Gateway,
         agents::{AgentChecks, DefinedAgents},
@@ -82,7 +82,7 @@ use crate::{
         skills::SkillsFolder,
         workspaces::{ChatFiles, Workspaces},
     },
-    web::{Crawler, Web, WebParts},
+    web::{self, Crawler, Web, WebParts},
 };
 
 /// The configuration and services. Handlers take those that they use.
@@ -310,6 +310,12 @@ impl App {
             mcp_servers: mcp_servers.clone(),
             models: models.clone(),
             programs: programs.clone(),
+            service_tools: &[
+                web::SEARCH,
+                web::FETCH,
+                documents::SEARCH_TOOL,
+                documents::GRAPH_TOOL,
+            ],
         });
 
         let documents = Arc::new(Documents::new(

@@ -331,7 +331,7 @@ pub fn table() -> Vec<Route> {
             .noted("mcp_server.delete"),
         get(Admin, "/api/v1/web-search", web_search::list),
         put(Admin, "/api/v1/web-search", web_search::replace).noted("web_search.change"),
-        post(Admin, "/api/v1/web-search/test", web_search::test),
+        post(Admin, "/api/v1/web-search/test", web_search::test).noted("web_search.test"),
         get(User, "/api/v1/workspaces", workspaces::list),
         get(User, "/api/v1/mcp-sign-ins", mcp_sign_ins::list),
         post(User, "/api/v1/mcp-sign-ins/{server}", mcp_sign_ins::begin),

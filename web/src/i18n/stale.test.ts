@@ -20,7 +20,9 @@ function topicsOfPage(): Record<string, string> {
     return [name, Object.entries(Object.values(module)[0] ?? {})] as const;
   });
   const own = (name: string, key: string) =>
-    !topics.some(([other, texts]) => other !== name && texts.length < sizeOf(name) && texts.some(([k]) => k === key));
+    !topics.some(
+      ([other, texts]) => other !== name && texts.length < sizeOf(name) && texts.some(([k]) => k === key),
+    );
   const sizeOf = (name: string) => topics.find(([topic]) => topic === name)?.[1].length ?? 0;
   return Object.fromEntries(
     topics.map(([name, texts]) => [name, fingerprint(texts.filter(([key]) => own(name, key)).sort())]),

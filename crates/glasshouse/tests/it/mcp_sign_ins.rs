@@ -247,13 +247,18 @@ async fn each_person_has_their_own_tools_and_notes() {
         "connected",
         "theirs is another"
     );
+    let listed = setting
+        .server
+        .get("/api/v1/mcp-servers", &setting.ada)
+        .await;
+    let listed = listed.json();
+    assert_eq!(listed["servers"].as_array().unwrap().len(), 1);
     assert_eq!(
-        setting
-            .server
-            .get("/api/v1/mcp-servers", &setting.ada)
-            .await
-            .json()["servers"],
-        json!([])
+        [
+            &listed["servers"][0]["state"],
+            &listed["servers"][0]["tools"]
+        ],
+        [&json!("personal"), &json!([])]
     );
 }
 
@@ -501,7 +506,9 @@ async fn people_enter_tokens_of_their_own() {
         .await
         .expect(404);
     setting.notes.known.lock().unwrap().is_closed = true;
-    assert!(said(&setting.run(&setting.ada).await).contains("Settings → Tool permissions and sign-ins"));
+    assert!(
+        said(&setting.run(&setting.ada).await).contains("Settings → Tool permissions and sign-ins")
+    );
 }
 
 /// What the whole process writes to its log.

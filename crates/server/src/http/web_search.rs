@@ -77,8 +77,10 @@ struct HitView {
 pub(super) async fn test(
     State(web): State<Arc<Web>>,
     caller: Caller,
+    noted: Noted,
     Json(body): Json<SearchProviderChange>,
 ) -> Result<Json<TestView>, ApiError> {
+    noted.with("kind", body.kind);
     let hits = web.test_search_provider(body, &caller.principal()).await?;
     let view = |hit: WebHit| HitView {
         title: hit.title,

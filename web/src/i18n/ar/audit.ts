@@ -67,6 +67,7 @@ export const audit = {
   "audit.limits.set": "تغيير الحدود",
   "audit.model.change": "تغيير إعدادات نموذج",
   "audit.web_search.change": "تغيير البحث في الويب",
+  "audit.web_search.test": "اختبار البحث في الويب",
   "audit.mcp_server.create": "إضافة خادم MCP",
   "audit.mcp_server.change": "تغيير خادم MCP",
   "audit.mcp_server.delete": "إزالة خادم MCP",

@@ -70,6 +70,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.limits.set": "Limits geändert",
   "audit.model.change": "Modelleinstellungen geändert",
   "audit.web_search.change": "Websuche geändert",
+  "audit.web_search.test": "Websuche getestet",
   "audit.mcp_server.create": "MCP-Server hinzugefügt",
   "audit.mcp_server.change": "MCP-Server geändert",
   "audit.mcp_server.delete": "MCP-Server entfernt",

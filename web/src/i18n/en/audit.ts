@@ -67,6 +67,7 @@ export const audit = {
   "audit.limits.set": "Changed limits",
   "audit.model.change": "Changed model settings",
   "audit.web_search.change": "Changed web search",
+  "audit.web_search.test": "Tested web search",
   "audit.mcp_server.create": "Added MCP server",
   "audit.mcp_server.change": "Changed MCP server",
   "audit.mcp_server.delete": "Removed MCP server",

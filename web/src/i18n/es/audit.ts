@@ -67,6 +67,7 @@ export const audit = {
   "audit.limits.set": "Límites modificados",
   "audit.model.change": "Configuración del modelo modificada",
   "audit.web_search.change": "Búsqueda web modificada",
+  "audit.web_search.test": "Búsqueda web probada",
   "audit.mcp_server.create": "Servidor MCP añadido",
   "audit.mcp_server.change": "Servidor MCP modificado",
   "audit.mcp_server.delete": "Servidor MCP quitado",

@@ -70,6 +70,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.limits.set": "Limites modifiées",
   "audit.model.change": "Paramètres de modèle modifiés",
   "audit.web_search.change": "Recherche web modifiée",
+  "audit.web_search.test": "Recherche web testée",
   "audit.mcp_server.create": "Serveur MCP ajouté",
   "audit.mcp_server.change": "Serveur MCP modifié",
   "audit.mcp_server.delete": "Serveur MCP retiré",

@@ -67,6 +67,7 @@ export const audit = {
   "audit.limits.set": "上限を変更",
   "audit.model.change": "モデルの設定を変更",
   "audit.web_search.change": "ウェブ検索を変更",
+  "audit.web_search.test": "ウェブ検索をテスト",
   "audit.mcp_server.create": "MCP サーバーを追加",
   "audit.mcp_server.change": "MCP サーバーを変更",
   "audit.mcp_server.delete": "MCP サーバーを削除",

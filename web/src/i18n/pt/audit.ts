@@ -70,6 +70,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.limits.set": "Alterou limites",
   "audit.model.change": "Alterou as configurações de um modelo",
   "audit.web_search.change": "Alterou a busca na web",
+  "audit.web_search.test": "Testou a busca na web",
   "audit.mcp_server.create": "Adicionou um servidor MCP",
   "audit.mcp_server.change": "Alterou um servidor MCP",
   "audit.mcp_server.delete": "Removeu um servidor MCP",

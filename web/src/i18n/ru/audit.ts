@@ -67,6 +67,7 @@ export const audit = {
   "audit.limits.set": "Изменены лимиты",
   "audit.model.change": "Изменены настройки модели",
   "audit.web_search.change": "Изменён поиск в интернете",
+  "audit.web_search.test": "Проверен поиск в интернете",
   "audit.mcp_server.create": "Добавлен MCP-сервер",
   "audit.mcp_server.change": "Изменён MCP-сервер",
   "audit.mcp_server.delete": "Удалён MCP-сервер",

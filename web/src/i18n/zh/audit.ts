@@ -66,6 +66,7 @@ export const audit = {
   "audit.limits.set": "更改了限额",
   "audit.model.change": "更改了模型设置",
   "audit.web_search.change": "更改了网页搜索",
+  "audit.web_search.test": "测试了网页搜索",
   "audit.mcp_server.create": "添加了 MCP 服务器",
   "audit.mcp_server.change": "更改了 MCP 服务器",
   "audit.mcp_server.delete": "移除了 MCP 服务器",

@@ -233,6 +233,9 @@ impl World {
         let webhook = made(server, who, "/api/v1/webhooks", &webhook).await;
         let push = serde_json::from_str(&super::cases::PUSH.replace("of-nobody", CANARY)).unwrap();
         let push = made(server, who, "/api/v1/push-subscriptions", &push).await;
+        // Makes the server's key, which it would otherwise make at some moment later.
+        let pushes = server.get("/api/v1/push-subscriptions", who).await;
+        pushes.expect(200);
         let response = json!({"model": "glasshouse/agent", "input": CANARY});
         let response = made(server, who, "/v1/responses", &response).await;
         let me = server.get("/api/v1/me", who).await.json();

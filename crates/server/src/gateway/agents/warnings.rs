@@ -19,6 +19,8 @@ pub(crate) struct AgentChecks {
     pub(crate) mcp_servers: Arc<McpServers>,
     pub(crate) models: Arc<Models>,
     pub(crate) programs: Arc<ProgramsHere>,
+    /// The tools of other services, which runs get if their person may use them.
+    pub(crate) service_tools: &'static [&'static str],
 }
 
 impl AgentChecks {
@@ -28,6 +30,7 @@ impl AgentChecks {
         let mut names: Vec<String> = built_in.names().into_iter().map(str::to_owned).collect();
         // The tool exists as soon as there are skills.
         names.push("skill".to_owned());
+        names.extend(self.service_tools.iter().map(|&name| name.to_owned()));
         let servers = self.mcp_servers.list().into_iter();
         let connected = servers.filter_map(|server| server.now);
         names.extend(connected.flat_map(|now| now.tools).map(|tool| tool.0));

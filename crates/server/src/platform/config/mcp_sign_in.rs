@@ -67,6 +67,10 @@ pub(super) struct RawOAuth {
 impl RawOAuth {
     /// With the environment variables that the secret names.
     pub(super) fn filled_in(self, environment: &Environment) -> anyhow::Result<OAuth> {
+        let is_one = |scope: &&String| !scope.is_empty() && !scope.contains(char::is_whitespace);
+        if let Some(bad) = self.scopes.iter().find(|scope| !is_one(scope)) {
+            anyhow::bail!("oauth.scopes has “{bad}”, which is no scope");
+        }
         let secret = self
             .client_secret
             .map(|text| fill_in("oauth.client_secret", &text, environment))

@@ -188,11 +188,11 @@ fn refusals_name_the_setting() {
         ("[[mcp_servers]]\ncommand = \"x\"", "name"),
         (
             "[[mcp_servers]]\nname = \"a b\"\ncommand = \"x\"",
-            "mcp_servers.name is “a b”",
+            "mcp_servers “a b”: name: ",
         ),
         (
             "[[mcp_servers]]\nname = \"a__b\"\ncommand = \"x\"",
-            "mcp_servers.name is “a__b”",
+            "mcp_servers “a__b”: name: ",
         ),
         (
             "[[workspaces]]\nname = \"\"\npath = \"/x\"",
@@ -220,11 +220,11 @@ fn refusals_name_the_setting() {
         ),
         (
             "[[mcp_servers]]\nname = \"a\"\nurl = \"file:///x\"",
-            "url is no address",
+            "url: Enter an address",
         ),
         (
             "[[mcp_servers]]\nname = \"a\"\nurl = \"http://a:b@x/\"",
-            "a user or a password",
+            "without a user name or password",
         ),
         (
             "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nargs = [\"y\"]",
@@ -236,11 +236,11 @@ fn refusals_name_the_setting() {
         ),
         (
             "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nheaders = { Accept = \"c\" }",
-            "sets itself",
+            "headers: The header “Accept”",
         ),
         (
             "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nheaders = { a = \"b\\nc\" }",
-            "headers.a",
+            "The header “a” cannot be sent",
         ),
         (
             "[[mcp_servers]]\nname = \"a\"\ncommand = \"x\"\nenv = { K = \"${NO_KEY}\" }",
@@ -284,11 +284,11 @@ fn refusals_name_the_setting() {
         ),
         (
             "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\ntoken_header = \"X-A\"",
-            "token_header goes with",
+            "token_header: A token header is only used",
         ),
         (
             "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nsign_in = \"user_token\"\ntoken_header = \"Accept\"",
-            "token_header is “Accept”",
+            "token_header: The header “Accept”",
         ),
         (
             "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nsign_in = \"oauth\"\n\
@@ -297,7 +297,7 @@ fn refusals_name_the_setting() {
         ),
         (
             "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nsign_in = \"oauth\"\noauth = { client_secret = \"b\" }",
-            "needs a client_id",
+            "needs a client ID",
         ),
         (
             "[[mcp_servers]]\nname = \"a\"\nurl = \"http://x/\"\nsign_in = \"oauth\"\noauth = { scopes = [\"a b\"] }",

@@ -1,3 +1,4 @@
+/** The form of an MCP server: the suggested name, and what is sent. */
 import { describe, expect, test } from "vitest";
 import type { McpServer } from "../../../api/types.ts";
 import { changeOf, formOf, isTimeout, suggestedName } from "./form.ts";

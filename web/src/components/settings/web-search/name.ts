@@ -1,3 +1,4 @@
+/** Names of search providers in the language of the page. */
 import type { SearchKind } from "../../../api/types.ts";
 import { t } from "../../../i18n/index.svelte.ts";
 import { serviceNames } from "./providers.ts";
