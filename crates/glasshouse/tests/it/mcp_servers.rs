@@ -37,7 +37,7 @@ impl Other {
         Self { server, header }
     }
 
-    fn new(&self, name: &str) -> Value {
+    fn settings(&self, name: &str) -> Value {
         json!({
             "name": name,
             "url": self.server.url("/mcp"),
@@ -68,7 +68,7 @@ fn code(answer: &Answer) -> Value {
 async fn one_is_added_changed_and_deleted_while_the_server_runs() {
     let other = Other::start().await;
     let (server, ada) = Server::start_signed_in().await;
-    let mut without_key = other.new("far");
+    let mut without_key = other.settings("far");
     without_key["headers"] = json!({});
     for (path, body) in [
         (format!("{SERVERS}/test"), &without_key),
@@ -79,16 +79,16 @@ async fn one_is_added_changed_and_deleted_while_the_server_runs() {
         assert_eq!(code(&refused), "mcp_unusable", "{}", refused.text);
     }
     let tested = server
-        .post(&format!("{SERVERS}/test"), &ada, &other.new("far"))
+        .post(&format!("{SERVERS}/test"), &ada, &other.settings("far"))
         .await;
     tested.expect(200);
     assert_eq!(tested.json()["tools"][0]["name"], "test__fetch_page");
     assert_eq!(listed(&server, &ada, "far").await, Value::Null);
 
-    let added = server.post(SERVERS, &ada, &other.new("far")).await;
+    let added = server.post(SERVERS, &ada, &other.settings("far")).await;
     added.expect(200);
     assert!(!added.text.contains("Bearer"), "{}", added.text);
-    let twice = server.post(SERVERS, &ada, &other.new("far")).await;
+    let twice = server.post(SERVERS, &ada, &other.settings("far")).await;
     twice.expect(409);
     assert_eq!(code(&twice), "mcp_name_taken");
     let far = until_state(&server, &ada, "far", "connected").await;
@@ -136,7 +136,7 @@ async fn the_next_run_has_its_tools() {
     let (server, ada) = Server::start_signed_in().await;
     assert_eq!(reads_through(&server, &ada, "far").await, None);
     server
-        .post(SERVERS, &ada, &other.new("far"))
+        .post(SERVERS, &ada, &other.settings("far"))
         .await
         .expect(200);
     let read = reads_through(&server, &ada, "far").await;
@@ -148,7 +148,7 @@ async fn secrets_go_to_no_other_host() {
     let other = Other::start().await;
     let (server, ada) = Server::start_signed_in().await;
     server
-        .post(SERVERS, &ada, &other.new("far"))
+        .post(SERVERS, &ada, &other.settings("far"))
         .await
         .expect(200);
     let elsewhere = "http://localhost:9/mcp";
@@ -248,7 +248,7 @@ async fn one_of_the_file_stays_as_it_is() {
     let ada = started.set_up().await;
     for name in ["far", "near"] {
         started
-            .post(SERVERS, &ada, &other.new(name))
+            .post(SERVERS, &ada, &other.settings(name))
             .await
             .expect(200);
     }
@@ -289,7 +289,7 @@ async fn one_of_the_file_stays_as_it_is() {
         .await
         .expect(409);
     server
-        .post(SERVERS, &ada, &other.new("far"))
+        .post(SERVERS, &ada, &other.settings("far"))
         .await
         .expect(409);
     until_state(&server, &ada, "near", "connected").await;
@@ -326,7 +326,7 @@ async fn another_server_of_the_database_follows() {
     let second = start(&folder_of_second, "", &cluster.url()).await;
     let ada = first.set_up().await;
     first
-        .post(SERVERS, &ada, &other.new("far"))
+        .post(SERVERS, &ada, &other.settings("far"))
         .await
         .expect(200);
     until_state(&second, &ada, "far", "connected").await;

@@ -217,7 +217,9 @@ impl Stored {
             self.token_header = None;
         }
         if self.sign_in == SignInKind::Oauth {
-            (self.client_id, self.issuer, self.scopes) = (None, None, None);
+            self.client_id = None;
+            self.issuer = None;
+            self.scopes = None;
             self.secrets.client_secret = None;
         }
         self.sign_in = kind;
