@@ -47,10 +47,12 @@ test.afterAll(async () => {
 
 const dialog = () => page.getByRole("dialog");
 const button = (name) => dialog().getByRole("button", { name, exact: true });
-const card = () => page.getByRole("list", { name: "MCP servers" }).getByRole("listitem").filter({ hasText: "far" });
+const card = () =>
+  page.getByRole("list", { name: "MCP servers" }).getByRole("listitem").filter({ hasText: "far" });
 
 async function picture(name) {
-  if (process.env.E2E_PICTURES) await page.screenshot({ path: `${process.env.E2E_PICTURES}/mcp-${name}.png` });
+  if (process.env.E2E_PICTURES)
+    await page.screenshot({ path: `${process.env.E2E_PICTURES}/mcp-${name}.png` });
 }
 
 test("a server is added with four fields", async () => {
@@ -160,7 +162,8 @@ test("on a phone in Russian", async () => {
   await phone.getByText("Дополнительно").click();
   await phone.getByRole("button", { name: "Добавить заголовок" }).click();
   await check(phone, "the form of an MCP server on a phone");
-  if (process.env.E2E_PICTURES) await phone.screenshot({ path: `${process.env.E2E_PICTURES}/mcp-phone-form.png` });
+  if (process.env.E2E_PICTURES)
+    await phone.screenshot({ path: `${process.env.E2E_PICTURES}/mcp-phone-form.png` });
   const excess = await until("the form fits", () =>
     phone.evaluate(() => {
       const dialog = document.querySelector("dialog");

@@ -27,8 +27,23 @@ export const AGENTS = {
   skills: [{ name: "letters", description: "How our letters look.", files: 2 }],
   broken_skills: [{ name: "broken", problem: { message: "File not found: SKILL.md." } }],
 };
+const MCP_DEFAULTS = {
+  source: "settings",
+  enabled: true,
+  url: "https://tickets.example.org/mcp",
+  headers: [],
+  sign_in: "shared",
+  token_header: null,
+  oauth: null,
+  approval: "auto",
+  only_tools: [],
+  timeout_seconds: 120,
+};
 export const MCP_SERVERS = [
   {
+    ...MCP_DEFAULTS,
+    source: "file",
+    url: null,
     name: "files",
     kind: "stdio",
     state: "connected",
@@ -38,8 +53,9 @@ export const MCP_SERVERS = [
       { name: "files__write", description: "Writes a file.", needs_approval: true },
     ],
   },
-  { name: "new", kind: "http", state: "connecting", problems: [], tools: [] },
+  { ...MCP_DEFAULTS, name: "new", kind: "http", state: "connecting", problems: [], tools: [] },
   {
+    ...MCP_DEFAULTS,
     name: "tickets",
     kind: "http",
     state: "down",
@@ -47,3 +63,9 @@ export const MCP_SERVERS = [
     tools: [],
   },
 ];
+export const WEB_SEARCH = {
+  is_configured: false,
+  providers: [
+    { kind: "searxng", url: "https://search.example.org/", has_key: false, tool: null, problem: null },
+  ],
+};

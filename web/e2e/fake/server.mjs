@@ -5,7 +5,7 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FakeFiles } from "./files.mjs";
 import { FakeKnowledge } from "./knowledge.mjs";
-import { AGENTS, MCP_SERVERS, PROGRAMS } from "./lists.mjs";
+import { AGENTS, MCP_SERVERS, WEB_SEARCH, PROGRAMS } from "./lists.mjs";
 import { Refusal } from "./refusal.mjs";
 import { encoderOf } from "./formats.mjs";
 import { FakeRun } from "./run.mjs";
@@ -214,6 +214,7 @@ export class FakeServer {
     if (path[0] === "folders") return { folders: [] };
     if (path[0] === "tags") return { tags: [] };
     if (path[0] === "mcp-servers") return { servers: MCP_SERVERS };
+    if (path[0] === "web-search") return WEB_SEARCH;
     if (path[0] === "mcp-sign-ins") return { servers: [] };
     if (path[0] === "keys") return this.#keyCall(request.method, path, body);
     if (path[0] === "chats") return this.#chatCall(request.method, path, body, url, response);
