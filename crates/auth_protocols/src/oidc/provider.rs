@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::{
+    claims::{merge, subject},
     groups::{self, GroupsClaim},
     jwt::{Bad, Keys},
 };
@@ -304,10 +305,9 @@ impl<'a> Provider<'a> {
         let (status, said) = self.web().json(request).await.map_err(unreachable)?;
         if let (true, Value::Object(more)) = (status.is_success(), said) {
             // The user info could be that of another user.
-            if more.get("sub") == claims.get("sub") {
-                for (name, value) in more {
-                    claims.entry(name).or_insert(value);
-                }
+            let own = subject(claims);
+            if own.is_some() && own == subject(&more) {
+                merge(claims, more);
             }
         }
         Ok(!status.is_server_error() && status != StatusCode::TOO_MANY_REQUESTS)

@@ -345,6 +345,68 @@ async fn an_address_alone_gives_nobody_an_account_of_others() {
     assert_eq!(world.me(&session).await["email"], EMAIL);
 }
 
+// LibreChat#3098
+#[tokio::test]
+async fn a_user_name_may_take_the_place_of_a_missing_address() {
+    let world = World::start(&[("GLASSHOUSE_OIDC_LINK_BY_EMAIL", "true")]).await;
+    let admin = world.server.set_up().await;
+    let names = [
+        json!({"sub": "u1", "email": null, "upn": "carl@example.org", "preferred_username": "x@example.org"}),
+        json!({"sub": "u2", "email": "", "preferred_username": "dora@example.org", "name": "Dora"}),
+        json!({"sub": "u3", "upn": "no address", "preferred_username": "eve@example.org", "email_verified": true}),
+    ];
+    for (claims, email) in names.into_iter().zip(["carl", "dora", "eve"]) {
+        world.says(claims.clone());
+        let (_, session) = world.sign_in().await;
+        let me = world.me(&session).await;
+        assert_eq!(me["email"], format!("{email}@example.org"), "{claims}");
+        let (_, again) = world.sign_in().await;
+        assert_eq!(world.me(&again).await["id"], me["id"]);
+    }
+    // Nobody has verified such a name, whatever else is verified.
+    for claims in [
+        json!({"sub": "u4", "upn": EMAIL, "email_verified": true}),
+        json!({"sub": "u4", "preferred_username": EMAIL, "email": null, "email_verified": "true"}),
+    ] {
+        world.says(claims.clone());
+        assert_eq!(world.problem().await, "address_taken", "{claims}");
+    }
+    world.says(json!({"sub": "u5", "upn": "carl", "preferred_username": "carl"}));
+    assert_eq!(world.problem().await, "no_address");
+    // An address of the user info is not verified by the token, nor the other way round.
+    world.says(json!({"sub": "u6", "email": null, "email_verified": true}));
+    world.provider.lock().unwrap().user_info = json!({"sub": "u6", "email": EMAIL});
+    assert_eq!(world.problem().await, "address_taken");
+    world.says(json!({"sub": "u6", "email": EMAIL}));
+    world.provider.lock().unwrap().user_info =
+        json!({"sub": "u6", "email": "mine@example.org", "email_verified": true});
+    assert_eq!(world.problem().await, "address_taken");
+    let users = world.server.get("/api/v1/users", &admin).await.json();
+    assert_eq!(users["users"].as_array().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn a_subject_may_be_a_number() {
+    let world = World::start(&[]).await;
+    world.server.set_up().await;
+    let person =
+        |sub: Value| world.says(json!({"sub": sub, "email": "bob@example.org", "name": "Bob"}));
+    person(json!(9_007_199_254_740_993_u64));
+    let (_, session) = world.sign_in().await;
+    let bob = world.me(&session).await;
+    assert_eq!(bob["email"], "bob@example.org");
+    // Its decimal text is the same person, another number is not.
+    person(json!("9007199254740993"));
+    let (_, again) = world.sign_in().await;
+    assert_eq!(world.me(&again).await["id"], bob["id"]);
+    person(json!(9_007_199_254_740_992_u64));
+    assert_eq!(world.problem().await, "address_taken");
+    for strange in [json!(7.5), json!(1e30), json!(true), json!(["7"])] {
+        person(strange.clone());
+        assert_eq!(world.problem().await, "refused", "{strange}");
+    }
+}
+
 #[tokio::test]
 async fn groups_say_who_may_come_and_who_is_an_administrator() {
     let world = World::start(&[

@@ -2,7 +2,7 @@
 
 mod groups;
 
-use auth_protocols::oidc::{Code, MetadataCache, Provider, ProviderFault};
+use auth_protocols::oidc::{Code, MetadataCache, Provider, ProviderFault, subject};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use llm::Secret;
 use outbound::Outbound;
@@ -247,21 +247,12 @@ fn person(
     settings: &Oidc,
 ) -> Option<ExternalIdentity> {
     let text = |key: &str| claims.get(key).and_then(Value::as_str);
-    // Some providers send it as a number.
-    let subject = match claims.get("sub") {
-        Some(Value::Number(number)) => Some(number.to_string()),
-        _ => text("sub").map(str::to_owned),
-    };
-    let subject = subject.filter(|sub| (1..=SUBJECT_LIMIT_BYTES).contains(&sub.len()))?;
-    let email = text("email").and_then(|email| checked_email(email).ok());
+    let subject = subject(claims).filter(|sub| (1..=SUBJECT_LIMIT_BYTES).contains(&sub.len()))?;
+    let (email, is_verified) = address(claims);
     let named = ["name", "preferred_username", "nickname"]
         .into_iter()
         .filter_map(text);
     let name = named.filter_map(|name| checked_name(name).ok()).next();
-    // Some providers send it as a string.
-    let is_verified = claims
-        .get("email_verified")
-        .is_some_and(|value| *value == Value::Bool(true) || value.as_str() == Some("true"));
     Some(ExternalIdentity {
         issuer: settings.issuer.clone(),
         subject,
@@ -270,6 +261,28 @@ fn person(
         name,
         groups,
     })
+}
+
+/// The e-mail address, and whether the provider has verified it. Without an e-mail address a user name in the form of
+/// one takes its place: `email_verified` says nothing of that, so it is never verified.
+fn address(claims: &Map<String, Value>) -> (Option<String>, bool) {
+    let text = |key: &str| claims.get(key).and_then(Value::as_str);
+    match text("email").filter(|email| !email.is_empty()) {
+        Some(email) => {
+            // Some providers send it as a string.
+            let is_verified = claims
+                .get("email_verified")
+                .is_some_and(|value| *value == Value::Bool(true) || value.as_str() == Some("true"));
+            (checked_email(email).ok(), is_verified)
+        }
+        None => {
+            let names = ["upn", "preferred_username"].into_iter();
+            let email = names
+                .filter_map(text)
+                .find_map(|name| checked_email(name).ok());
+            (email, false)
+        }
+    }
 }
 
 /// Only a path of this server: a link must not send users elsewhere after signing in.
