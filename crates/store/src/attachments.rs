@@ -18,6 +18,9 @@ pub struct Attachment {
     pub chat: ChatId,
 }
 
+pub(crate) const ASSIGN: &str =
+    "UPDATE collections SET chat = $3 WHERE id = $1 AND owner = $2 AND attached AND chat IS NULL";
+
 impl Store {
     /// The attachments in a person's chats, except temporary ones.
     ///
@@ -46,9 +49,8 @@ impl Store {
         id: CollectionId,
         chat: ChatId,
     ) -> Result<(), StoreError> {
-        let sql = "UPDATE collections SET chat = $3 WHERE id = $1 AND owner = $2 AND attached AND chat IS NULL";
         self.db()
-            .write(sql)
+            .write(ASSIGN)
             .id(id)
             .id(owner)
             .id(chat)

@@ -1,10 +1,11 @@
 //! Imports a chat with its content in one transaction, and facts.
 
-use domain::{ChatId, MessageId, RunId, RunSummary, UserId};
+use domain::{ChatId, CollectionId, MessageId, RunId, RunSummary, UserId};
 
 use crate::{
     Alternatives, Chat, ChatMessage, Fact, Segment, Store, StoreError, alternatives,
-    chat_organization::add_tags, chats, learning, messages::add_message, query::Tx,
+    attachments::ASSIGN, chat_organization::add_tags, chats, learning, messages::add_message,
+    query::Tx,
 };
 
 /// A finished run from another server.
@@ -172,6 +173,16 @@ impl ChatImport {
             .number(content.len() as u64)
             .number(version)
             .bind(changed_at);
+        query.execute().await.map(drop)
+    }
+
+    /// Gives the chat an attachment of the same person that belongs to none yet.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn add_attachment(&mut self, id: CollectionId) -> Result<(), StoreError> {
+        let query = self.tx.query(ASSIGN).id(id);
+        let query = query.id(self.chat.principal.account).id(self.chat.id);
         query.execute().await.map(drop)
     }
 

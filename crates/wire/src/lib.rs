@@ -2,6 +2,7 @@
 
 pub mod ag_ui;
 pub mod anthropic;
+pub mod chat_exports;
 pub mod chat_stream;
 mod cited;
 pub mod conversation;
@@ -21,7 +22,7 @@ pub mod markup;
 mod media;
 mod memory_update;
 mod notice;
-pub mod open_webui_chats;
+
 pub mod openai;
 pub mod otlp;
 mod paragraphs;

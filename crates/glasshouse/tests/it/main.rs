@@ -18,6 +18,7 @@ mod bodies;
 mod bombs;
 mod built_in;
 mod canaries;
+mod chat_exports;
 mod chat_order;
 mod chat_search;
 mod chat_stream;

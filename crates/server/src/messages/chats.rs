@@ -183,9 +183,19 @@ pub enum Chats {
     #[error("This is a compressed file. Unpack it, then choose the file that was in it.")]
     CompressedFile,
     #[error(
-        "This file cannot be imported. Choose an export of Glasshouse or of Open WebUI's chats."
+        "This file cannot be imported. Choose an export of Glasshouse, Open WebUI, ChatGPT, Claude or LibreChat."
     )]
     NoImportableFile,
+    #[error(
+        "This archive has no conversations.json. Choose the ZIP file of a ChatGPT or Claude export, or unpack it and choose the file in it."
+    )]
+    ArchiveWithoutChats,
+    #[error("This ZIP file is damaged or incomplete. Download it again.")]
+    DamagedArchive,
+    #[error("This ZIP file is encrypted. Unpack it, then choose the file that was in it.")]
+    EncryptedArchive,
+    #[error("This ZIP file has more than {count} files.")]
+    TooManyEntries { count: u64 },
     #[error("The file has format {format}, but this server supports format {known}.")]
     OtherFormat { format: u64, known: u64 },
     #[error("The file's first line does not say what it is.")]

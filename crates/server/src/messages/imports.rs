@@ -50,6 +50,30 @@ pub enum Imports {
     #[error("It is neither from the user nor from an assistant.")]
     OtherRole,
 
+    // Chats of other products.
+    #[error("It is not a chat of Open WebUI, ChatGPT, Claude or LibreChat.")]
+    NotAChat,
+    #[error("It has too many values.")]
+    TooManyValues,
+    #[error("It has no messages.")]
+    ChatWithoutMessages,
+    #[error("It has more than {count} messages.")]
+    MoreMessagesThan { count: u64 },
+    #[error("It is a single message of LibreChat. Export its conversation instead.")]
+    SingleMessage,
+    #[error("Custom instructions and messages that were hidden there are not imported.")]
+    HiddenThere,
+    #[error("Recordings are not imported, only their transcripts.")]
+    RecordingsStay,
+    #[error("Content of the kind “{kind}” is not supported.")]
+    OtherContent { kind: String },
+    #[error("Its answer has too many steps.")]
+    TooManySteps,
+    #[error("No imported chat mentions it.")]
+    NotMentioned,
+    #[error("Only chats and their files are imported from this archive.")]
+    NotChats,
+
     // Runs and messages of a chat.
     #[error("It belongs to a message that is not in its chat.")]
     StrayRun,

@@ -95,9 +95,7 @@ fn lines_of_a_log() {
 
 #[test]
 fn files_that_people_bring() {
-    ["export_line", "open_webui_chats"]
-        .into_iter()
-        .for_each(hold);
+    ["export_line", "chat_exports"].into_iter().for_each(hold);
 }
 
 /// A target that is missing in the lists above would not be tested.

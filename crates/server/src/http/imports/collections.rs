@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Maximum number of attachments without a chat during an import.
-const MAX_ATTACHED: u32 = 1_000;
+pub(super) const MAX_ATTACHED: u32 = 1_000;
 
 /// The imported collections, and the document whose file is being received.
 #[derive(Default)]

@@ -13,7 +13,7 @@ const NAME_CHARS: usize = 80;
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ImportReport")]
 pub(in crate::http) struct Report {
-    #[schemars(extend("enum" = ["glasshouse", "open_webui"]))]
+    #[schemars(extend("enum" = ["glasshouse", "open_webui", "chatgpt", "claude", "librechat"]))]
     format: &'static str,
     /// What was created.
     made: Counts,
@@ -83,8 +83,24 @@ impl Report {
         &mut self.here
     }
 
+    /// Sets the format once the first chat shows it.
+    pub(super) fn set_format(&mut self, format: &'static str) {
+        self.format = format;
+    }
+
     /// Reports a skipped item. Repeated items of the same kind, name and reason are counted.
     pub(super) fn leave(&mut self, what: &'static str, name: &str, why: impl Into<LocalizedText>) {
+        self.leave_some(what, name, why, 1);
+    }
+
+    /// Reports this many skipped items.
+    pub(super) fn leave_some(
+        &mut self,
+        what: &'static str,
+        name: &str,
+        why: impl Into<LocalizedText>,
+        count: u64,
+    ) {
         let name: String = name
             .chars()
             .filter(|char| !char.is_control())
@@ -99,7 +115,7 @@ impl Report {
             name,
             why,
             sentence,
-            count: 1,
+            count,
         });
     }
 

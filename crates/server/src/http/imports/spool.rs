@@ -89,30 +89,55 @@ impl Spool {
 
     /// Its bytes in chunks, from the beginning.
     pub(super) fn pieces(self) -> Pieces {
-        Pieces(Some(self.file))
+        Pieces {
+            reader: Some(Box::new(self.file)),
+            is_unpacked: false,
+        }
+    }
+
+    /// The file itself.
+    pub(super) fn into_file(self) -> File {
+        self.file
     }
 }
 
-/// The bytes of a file.
-#[derive(Debug)]
-pub(super) struct Pieces(Option<File>);
+/// The bytes of a file, or of an entry of an archive.
+pub(super) struct Pieces {
+    reader: Option<Box<dyn Read + Send>>,
+    /// Whether an error is one of the file's content, not of the disk.
+    is_unpacked: bool,
+}
 
 impl Pieces {
+    /// The bytes of an entry. They end where it is damaged.
+    pub(super) fn unpacking(reader: Box<dyn Read + Send>) -> Self {
+        Self {
+            reader: Some(reader),
+            is_unpacked: true,
+        }
+    }
+
     /// The next chunk.
     ///
     /// # Errors
     /// If the file cannot be read.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<u8>>, ApiError> {
-        let Some(file) = self.0.take() else {
+        let Some(mut reader) = self.reader.take() else {
             return Ok(None);
         };
-        let read = blocking(move || {
+        let is_unpacked = self.is_unpacked;
+        let (reader, piece) = blocking(move || {
             let mut piece = Vec::new();
-            (&file).take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
-            Ok((file, piece))
-        });
-        let (file, piece) = read.await?;
-        self.0 = Some(file);
+            let read = (&mut reader)
+                .take(PIECE_BYTES as u64)
+                .read_to_end(&mut piece);
+            match read {
+                Err(_) if is_unpacked => Ok((None, piece)),
+                read => read.map(|_| (Some(reader), piece)),
+            }
+        })
+        .await?;
+        self.reader = reader;
         Ok((!piece.is_empty()).then_some(piece))
     }
 }
@@ -125,7 +150,7 @@ async fn append(mut file: File, bytes: Vec<u8>) -> Result<File, ApiError> {
     .await
 }
 
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T, ApiError> {
     spawn_blocking(work)

@@ -9,9 +9,9 @@ use provider::openai::{
 };
 use sse::{Decoder, Event, write_data};
 use wire::{
+    chat_exports::{Chat, Element, Elements, as_run},
     export::Line,
     group_list as groups,
-    open_webui_chats::{Chat, Element, Elements, as_run},
     openai::UsageWatch,
 };
 
@@ -222,9 +222,9 @@ pub fn export_line(bytes: &[u8]) {
     assert_eq!(Line::read(again.as_bytes()), Ok(line));
 }
 
-/// Chats of Open WebUI: chunk boundaries do not matter, each message follows its parent, no link leads elsewhere, and
+/// Chats of other products: chunk boundaries do not matter, each message follows its parent, no link leads elsewhere, and
 /// every answer's log is lawful.
-pub fn open_webui_chats(bytes: &[u8]) {
+pub fn chat_exports(bytes: &[u8]) {
     let elements = |size: usize| {
         let mut elements = Elements::new(100_000);
         let mut all = Vec::new();
@@ -249,6 +249,13 @@ pub fn open_webui_chats(bytes: &[u8]) {
                     .pictures
                     .iter()
                     .all(|url| url.starts_with("data:image/"))
+            );
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+            assert!(
+                message
+                    .assets
+                    .iter()
+                    .all(|asset| asset.id.bytes().all(is_plain))
             );
             let Some(answer) = &message.answer else {
                 continue;

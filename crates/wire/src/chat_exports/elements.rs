@@ -1,9 +1,9 @@
-//! Splits a streamed JSON array into its elements, so that only one of them is in memory.
+//! Splits a streamed JSON array, or JSON Lines, into its elements, so that only one of them is in memory.
 
 /// The bytes of an element; `None` if it is longer than the limit.
 pub type Element = Option<Vec<u8>>;
 
-/// Reads the bytes of an array, or of one object, piece by piece. Invalid JSON becomes unreadable elements.
+/// Reads the bytes of an array, or of one or more objects, piece by piece. Invalid JSON becomes unreadable elements.
 #[derive(Debug)]
 pub struct Elements {
     limit_bytes: usize,
@@ -20,9 +20,13 @@ pub struct Elements {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
+    /// Before an array that an object contains.
+    Outside,
     Before,
     Between,
     Inside,
+    /// After an object that is in no array: others may follow.
+    After,
     Behind,
 }
 
@@ -42,6 +46,15 @@ impl Elements {
         }
     }
 
+    /// The elements of the first array in an object.
+    #[must_use]
+    pub fn in_object(limit_bytes: usize) -> Self {
+        Self {
+            place: Place::Outside,
+            ..Self::new(limit_bytes)
+        }
+    }
+
     /// Adds the elements that end in the next piece.
     pub fn feed(&mut self, piece: &[u8], elements: &mut Vec<Element>) {
         for byte in piece {
@@ -49,15 +62,25 @@ impl Elements {
         }
     }
 
-    /// Whether the end of the array, or of the object, was reached.
+    /// Whether the end of the array, or of an object, was reached.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.place == Place::Behind
+        matches!(self.place, Place::After | Place::Behind)
     }
 
     fn byte(&mut self, byte: u8, elements: &mut Vec<Element>) {
         match self.place {
             Place::Behind => {}
+            Place::Outside => {
+                if byte == b'[' {
+                    (self.place, self.is_array) = (Place::Between, true);
+                }
+            }
+            Place::After => match byte {
+                b' ' | b'\t' | b'\r' | b'\n' | b',' => {}
+                b'{' => self.begin(byte),
+                _ => self.place = Place::Behind,
+            },
             Place::Before => match byte {
                 b'[' => (self.place, self.is_array) = (Place::Between, true),
                 // The byte order mark that some programs write.
@@ -131,7 +154,7 @@ impl Elements {
         self.place = if self.is_array {
             Place::Between
         } else {
-            Place::Behind
+            Place::After
         };
     }
 }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use super::super::tree::in_order;
+
 /// The messages of the export.
 pub(super) struct Found<'a> {
     messages: Vec<(&'a str, &'a Value)>,
@@ -93,10 +95,6 @@ impl<'a> Found<'a> {
         self.messages.len()
     }
 
-    pub(super) fn id(&self, at: usize) -> &'a str {
-        self.messages[at].0
-    }
-
     pub(super) fn value(&self, at: usize) -> &'a Value {
         self.messages[at].1
     }
@@ -105,39 +103,9 @@ impl<'a> Found<'a> {
         self.current
     }
 
-    /// Each message with its parent, after that one. In a cycle, the one that is visited first gets no parent.
+    /// Each message with its parent, after that one.
     pub(super) fn in_order(&self) -> Vec<(usize, Option<usize>)> {
-        #[derive(Clone, Copy, PartialEq)]
-        enum Met {
-            Never,
-            JustNow,
-            Before,
-        }
-        let mut met = vec![Met::Never; self.len()];
-        let mut order = Vec::with_capacity(self.len());
-        for first in 0..self.len() {
-            let mut way = Vec::new();
-            let mut at = first;
-            let mut above = loop {
-                match met[at] {
-                    Met::Before => break Some(at),
-                    Met::JustNow => break None,
-                    Met::Never => {}
-                }
-                met[at] = Met::JustNow;
-                way.push(at);
-                match self.parents[at] {
-                    Some(parent) => at = parent,
-                    None => break None,
-                }
-            };
-            for at in way.into_iter().rev() {
-                met[at] = Met::Before;
-                order.push((at, above));
-                above = Some(at);
-            }
-        }
-        order
+        in_order(&self.parents)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use domain::message::arguments_value;
 
-use super::message::{Piece, milliseconds};
+use super::super::{answer::Piece, fields::milliseconds};
 
 const BEGIN: &str = "<details";
 const END: &str = "</details>";

@@ -1,91 +1,45 @@
 //! Decodes one message: its role, its content, and an assistant's reasoning, calls and sources.
 
-use domain::{Role, TokenCount, Usage, event::Source, message::arguments_value};
+use domain::{Role, message::arguments_value};
 use serde_json::{Map, Value};
 
-use super::{Message, details, text_of, time};
-
-/// Maximum number of sources and steps of an answer.
-const MAX_SOURCES: usize = 200;
-const MAX_PIECES: usize = 2_000;
-/// Maximum number of pictures of a message.
-const MAX_PICTURES: usize = 40;
-/// Maximum length of an error message, and of the name of a model or tool, characters.
-const FAULT_CHARS: usize = 500;
-const NAME_CHARS: usize = 200;
-
-/// An assistant's answer with all its pieces in order.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Answer {
-    /// Reasoning, calls and texts.
-    pub pieces: Vec<Piece>,
-    /// Its sources.
-    pub sources: Vec<Source>,
-    /// Token usage, if known.
-    pub usage: Option<Usage>,
-    /// The error, if there was one.
-    pub fault: Option<String>,
-}
-
-/// A piece of an answer.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Piece {
-    /// Text.
-    Text(String),
-    /// Reasoning.
-    Reasoning {
-        /// The complete text.
-        text: String,
-        /// Its duration, milliseconds.
-        duration_ms: u64,
+use super::{
+    super::{
+        Chat, Message, Skipped,
+        answer::{
+            Answer, FAULT_CHARS, MAX_PICTURES, MAX_PIECES, NAME_CHARS, Piece, is_web_address,
+            usage_of,
+        },
+        fields::{milliseconds, short, text_of, time},
     },
-    /// A tool call.
-    Call {
-        /// Its name.
-        name: String,
-        /// Its arguments.
-        arguments: Value,
-        /// Its result; `None` if unknown.
-        result: Option<String>,
-    },
-}
+    details,
+};
 
 /// Decodes a message; `None` if it is neither a user's nor an assistant's.
-pub(super) fn read(id: &str, value: &Value, attachments_left: &mut u64) -> Option<Message> {
+pub(super) fn read(value: &Value, chat: &mut Chat) -> Option<Message> {
     let value = value.as_object()?;
     let role = match value.get("role").and_then(Value::as_str)? {
         "user" => Role::User,
         "assistant" => Role::Assistant,
         _ => return None,
     };
-    let (mut text, mut pictures) = content(value.get("content"), attachments_left);
-    attached(value.get("files"), &mut pictures, attachments_left);
     let at = value.get("timestamp").and_then(time).unwrap_or(0);
+    let mut message = Message::new(role, at);
+    (message.text, message.pictures) = content(value.get("content"), chat);
+    attached(value.get("files"), &mut message.pictures, chat);
     let named = |name: &str| value.get(name).map(text_of).filter(|name| !name.is_empty());
-    let mut model = None;
-    let mut answer = None;
     if role == Role::Assistant {
-        model = named("model")
+        message.model = named("model")
             .or_else(|| named("modelName"))
             .map(|name| short(&name, NAME_CHARS));
-        let done = answer_of(value, &text);
-        text = done.said();
-        answer = done.is_worth_a_log().then_some(done);
+        let answer = answer_of(value, &message.text);
+        message.set_answer(answer);
     }
-    Some(Message {
-        id: id.to_owned(),
-        parent: None,
-        role,
-        text,
-        pictures,
-        at,
-        model,
-        answer,
-    })
+    Some(message)
 }
 
 /// The texts and pictures of a content, which is a text or a list of parts.
-fn content(content: Option<&Value>, attachments_left: &mut u64) -> (String, Vec<String>) {
+fn content(content: Option<&Value>, chat: &mut Chat) -> (String, Vec<String>) {
     let mut texts = Vec::new();
     let mut pictures = Vec::new();
     match content {
@@ -96,7 +50,7 @@ fn content(content: Option<&Value>, attachments_left: &mut u64) -> (String, Vec<
                     texts.push(text);
                 } else if let Some(url) = part.get("image_url") {
                     let url = url.get("url").unwrap_or(url).as_str().unwrap_or_default();
-                    keep_picture(url, &mut pictures, attachments_left);
+                    keep_picture(url, &mut pictures, chat);
                 }
             }
         }
@@ -105,22 +59,22 @@ fn content(content: Option<&Value>, attachments_left: &mut u64) -> (String, Vec<
     (texts.join("\n"), pictures)
 }
 
-fn attached(files: Option<&Value>, pictures: &mut Vec<String>, attachments_left: &mut u64) {
+fn attached(files: Option<&Value>, pictures: &mut Vec<String>, chat: &mut Chat) {
     for file in files.and_then(Value::as_array).into_iter().flatten() {
         let url = file.get("url").and_then(Value::as_str).unwrap_or_default();
-        keep_picture(url, pictures, attachments_left);
+        keep_picture(url, pictures, chat);
     }
 }
 
 /// Only data in the export itself is imported.
-fn keep_picture(url: &str, pictures: &mut Vec<String>, attachments_left: &mut u64) {
+fn keep_picture(url: &str, pictures: &mut Vec<String>, chat: &mut Chat) {
     if pictures.iter().any(|known| known == url) {
         return;
     }
     if url.starts_with("data:image/") && pictures.len() < MAX_PICTURES {
         pictures.push(url.to_owned());
     } else {
-        *attachments_left += 1;
+        chat.skip(Skipped::File);
     }
 }
 
@@ -155,12 +109,16 @@ fn answer_of(message: &Map<String, Value>, text: &str) -> Answer {
         }
     };
     let sources = message.get("sources").or_else(|| message.get("citations"));
-    Answer {
+    let mut answer = Answer {
         pieces,
-        sources: sources.map_or_else(Vec::new, sources_of),
+        sources: Vec::new(),
         usage: usage.and_then(usage_of),
         fault,
+    };
+    if let Some(sources) = sources {
+        add_sources(sources, &mut answer);
     }
+    answer
 }
 
 /// The items of newer versions.
@@ -250,47 +208,8 @@ fn joined(value: Option<&Value>) -> String {
     }
 }
 
-/// Seconds as milliseconds; 0 if invalid.
-pub(super) fn milliseconds(seconds: Option<f64>) -> u64 {
-    let seconds = seconds
-        .filter(|seconds| (0.0..1e9).contains(seconds))
-        .unwrap_or(0.0);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it is between 0 and 1e12"
-    )]
-    let ms = (seconds * 1e3) as u64;
-    ms
-}
-
-/// Token usage in the forms of many servers.
-fn usage_of(usage: &Value) -> Option<Usage> {
-    let count = |names: [&str; 3]| {
-        let number = |name: &&str| usage.get(*name).and_then(Value::as_f64);
-        let tokens = names
-            .iter()
-            .find_map(number)
-            .filter(|tokens| *tokens >= 0.0)?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "casts saturate"
-        )]
-        let tokens = tokens as u64;
-        Some(tokens.min(TokenCount::MAX.get()))
-    };
-    let input = count(["prompt_tokens", "input_tokens", "prompt_eval_count"]);
-    let output = count(["completion_tokens", "output_tokens", "eval_count"]);
-    if input.is_none() && output.is_none() {
-        return None;
-    }
-    Some(Usage::of(input.unwrap_or(0), output.unwrap_or(0)))
-}
-
-/// The sources of an answer, with the retrieved text of each.
-fn sources_of(sources: &Value) -> Vec<Source> {
-    let mut found: Vec<Source> = Vec::new();
+/// Adds the sources of an answer, with the retrieved text of each.
+fn add_sources(sources: &Value, answer: &mut Answer) {
     for cited in sources.as_array().into_iter().flatten() {
         let source = cited.get("source").unwrap_or(cited);
         let first = |list: &str| cited.get(list).and_then(|list| list.get(0));
@@ -307,51 +226,13 @@ fn sources_of(sources: &Value) -> Vec<Source> {
             of("id"),
             of("name"),
         ];
-        let is_address = |text: &&str| text.starts_with("https://") || text.starts_with("http://");
         let url = addresses
             .into_iter()
             .flatten()
-            .find(is_address)
-            .unwrap_or_default()
-            .to_owned();
-        let title = of("name")
-            .or_else(|| of("title"))
-            .unwrap_or(&url)
-            .to_owned();
-        if (title.is_empty() && url.is_empty()) || found.len() == MAX_SOURCES {
-            continue;
-        }
-        let quote = first("document")
-            .and_then(Value::as_str)
-            .map(|text| short(text, FAULT_CHARS));
-        let id = (found.len() + 1).to_string();
-        found.push(Source::new(id, short(&title, NAME_CHARS), url, quote));
-    }
-    found
-}
-
-fn short(text: &str, max_chars: usize) -> String {
-    text.chars().take(max_chars).collect()
-}
-
-impl Answer {
-    /// Its texts, as a chat shows them.
-    fn said(&self) -> String {
-        let texts = self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(text.as_str()),
-            _ => None,
-        });
-        texts.collect::<Vec<_>>().join("\n\n")
-    }
-
-    /// Whether it has more than text.
-    fn is_worth_a_log(&self) -> bool {
-        !self.sources.is_empty()
-            || self.usage.is_some()
-            || self.fault.is_some()
-            || self
-                .pieces
-                .iter()
-                .any(|piece| !matches!(piece, Piece::Text(_)))
+            .find(|text| is_web_address(text))
+            .unwrap_or_default();
+        let title = of("name").or_else(|| of("title")).unwrap_or_default();
+        let quote = first("document").and_then(Value::as_str);
+        answer.cite(title, url, quote);
     }
 }
