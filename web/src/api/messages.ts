@@ -38,6 +38,7 @@ export interface Messages {
   answers_texts: [];
   answers_unreadable: ["names"];
   answers_web_page: ["server"];
+  archive_without_chats: [];
   arguments_repaired: ["tool"];
   arguments_unfit: ["why"];
   asked_each_time: [];
@@ -119,6 +120,7 @@ export interface Messages {
   changed_meanwhile: [];
   chat_not_here: [];
   chat_of_run_gone: [];
+  chat_without_messages: [];
   cites_nothing: [];
   closed_before_answer: ["server"];
   code_asked_already: [];
@@ -136,6 +138,7 @@ export interface Messages {
   crawl4ai_failed: ["why"];
   cron_or_once: [];
   damaged: [];
+  damaged_archive: [];
   damaged_log: [];
   database_lost: [];
   database_silent: [];
@@ -161,6 +164,7 @@ export interface Messages {
   empty_file: [];
   empty_message: [];
   empty_name: [];
+  encrypted_archive: [];
   event_too_long: ["limit"];
   expired_already: [];
   facts_full: ["count"];
@@ -204,6 +208,7 @@ export interface Messages {
   group_name_taken: [];
   group_of_account: [];
   group_of_rule_gone: [];
+  hidden_there: [];
   hook_stopped: ["hook", "reason"];
   hook_withheld: ["hook", "reason"];
   hours: ["count"];
@@ -330,6 +335,7 @@ export interface Messages {
   model_went_silent: ["waited"];
   models_awaited: [];
   month: [];
+  more_messages_than: ["count"];
   more_parts_than: ["count"];
   more_than_bytes: ["limit"];
   more_than_mb: ["limit"];
@@ -414,12 +420,15 @@ export interface Messages {
   nobody_answered: [];
   nobody_with_address: ["address"];
   nobody_with_email: [];
+  not_a_chat: [];
   not_beside: [];
+  not_chats: [];
   not_ended: [];
   not_finished_within: ["seconds"];
   not_image: [];
   not_in_form_of: ["name"];
   not_in_group: [];
+  not_mentioned: [];
   not_ranked: ["why"];
   not_stored: [];
   not_suspended: [];
@@ -444,6 +453,7 @@ export interface Messages {
   only_own_usage: [];
   only_text_from_readers: [];
   only_words: ["why"];
+  other_content: ["kind"];
   other_format: ["format", "known"];
   other_key: ["why", "name"];
   other_log: [];
@@ -491,6 +501,7 @@ export interface Messages {
   quotes_found: ["verified", "count"];
   reading_in_turn: ["turn", "count"];
   reading_pages: ["count"];
+  recordings_stay: [];
   request_too_large: ["limit"];
   request_too_large_here: ["limit"];
   requests: ["count"];
@@ -542,6 +553,7 @@ export interface Messages {
   sign_in_too_long: [];
   sign_in_unprotected: [];
   sign_in_unreadable: [];
+  single_message: [];
   site_busy: [];
   site_fault: ["status"];
   skill_bad_description: ["limit"];
@@ -604,6 +616,7 @@ export interface Messages {
   too_many_collections: ["count"];
   too_many_connection_keys: ["count"];
   too_many_crawls: ["count"];
+  too_many_entries: ["count"];
   too_many_extras: ["count"];
   too_many_fallbacks: ["count"];
   too_many_files: ["count"];
@@ -629,11 +642,13 @@ export interface Messages {
   too_many_runs: [];
   too_many_schedules: ["count"];
   too_many_small: [];
+  too_many_steps: [];
   too_many_sub_agents: [];
   too_many_tags: ["count"];
   too_many_to_merge: ["count"];
   too_many_tries: ["count"];
   too_many_unsent: ["count"];
+  too_many_values: [];
   too_many_webhooks: ["count"];
   too_often: ["count"];
   too_slow: [];

@@ -1548,7 +1548,7 @@ export type ImportLeft = {
 
 /** What an import has done. */
 export type ImportReport = {
-  format: "glasshouse" | "open_webui";
+  format: "glasshouse" | "open_webui" | "chatgpt" | "claude" | "librechat";
   /** What was created. */
   made: ImportCounts;
   /** What existed already. */

@@ -7,7 +7,8 @@ export const data = {
   "data.exportDo": "Download my data",
   "data.import": "Import",
   "data.importText":
-    "Imports a Glasshouse export, or chats exported from Open WebUI, into this account. Existing data stays and isn’t duplicated; schedules are imported turned off.",
+    "Imports a Glasshouse export, or chats exported from ChatGPT, Claude, Open WebUI or LibreChat, into this account. Existing data stays and isn’t duplicated; schedules are imported turned off.",
+  "data.importFiles": "ChatGPT and Claude: the ZIP file as you received it. Others: .json or .jsonl.",
   "data.choose": "Choose file",
   "data.dropHere": "or drop it here",
   "data.sending": "Importing {name} ({size})…",
