@@ -10,7 +10,8 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.exportDo": "تنزيل بياناتي",
   "data.import": "الاستيراد",
   "data.importText":
-    "يستورد إلى هذا الحساب تصديرًا من Glasshouse أو محادثات مصدّرة من Open WebUI. تبقى البيانات الموجودة دون تكرار، وتُستورد المهام المجدولة متوقفة.",
+    "يستورد إلى هذا الحساب ملف تصدير من Glasshouse أو محادثات من ChatGPT أو Claude أو Open WebUI أو LibreChat. تبقى البيانات الحالية ولا تتكرر، وتُستورد المهام المجدولة متوقفة.",
+  "data.importFiles": "‏ChatGPT وClaude: ملف ZIP كما استلمته. غيرهما: ‎.json أو ‎.jsonl.",
   "data.choose": "اختيار ملف",
   "data.dropHere": "أو إفلاته هنا",
   "data.sending": "جارٍ استيراد {name} ({size})…",

@@ -10,7 +10,9 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.exportDo": "Meine Daten herunterladen",
   "data.import": "Import",
   "data.importText":
-    "Importiert einen Glasshouse-Export oder aus Open WebUI exportierte Chats in dieses Konto. Vorhandene Daten bleiben und werden nicht dupliziert; Zeitpläne werden deaktiviert importiert.",
+    "Importiert einen Glasshouse-Export oder Chats aus ChatGPT, Claude, Open WebUI oder LibreChat in dieses Konto. Vorhandene Daten bleiben und werden nicht verdoppelt; Zeitpläne werden deaktiviert importiert.",
+  "data.importFiles":
+    "ChatGPT und Claude: die ZIP-Datei, wie Sie sie erhalten haben. Andere: .json oder .jsonl.",
   "data.choose": "Datei auswählen",
   "data.dropHere": "oder hier ablegen",
   "data.sending": "{name} wird importiert ({size})…",

@@ -278,8 +278,27 @@ export const refusals = {
   stopping_import:
     "Der Server wird beendet. Importieren Sie die Datei gleich noch einmal: Bereits Importiertes bleibt erhalten.",
   compressed_file: "Das ist eine komprimierte Datei. Entpacken Sie sie und wählen Sie die enthaltene Datei.",
+  archive_without_chats:
+    "Dieses Archiv enthält keine conversations.json. Wählen Sie die ZIP-Datei eines ChatGPT- oder Claude-Exports, oder entpacken Sie sie und wählen Sie die Datei darin.",
+  damaged_archive: "Diese ZIP-Datei ist beschädigt oder unvollständig. Laden Sie sie erneut herunter.",
+  encrypted_archive:
+    "Diese ZIP-Datei ist verschlüsselt. Entpacken Sie sie und wählen Sie dann die Datei darin.",
+  too_many_entries: "Diese ZIP-Datei enthält mehr als {count} Dateien.",
+  not_a_chat: "Das ist kein Chat von Open WebUI, ChatGPT, Claude oder LibreChat.",
+  too_many_values: "Enthält zu viele Werte.",
+  chat_without_messages: "Enthält keine Nachrichten.",
+  more_messages_than: "Enthält mehr als {count} Nachrichten.",
+  single_message:
+    "Das ist eine einzelne Nachricht von LibreChat. Exportieren Sie stattdessen die ganze Unterhaltung.",
+  hidden_there:
+    "Benutzerdefinierte Anweisungen und Nachrichten, die dort ausgeblendet waren, werden nicht importiert.",
+  recordings_stay: "Aufnahmen werden nicht importiert, nur ihre Transkripte.",
+  other_content: "Inhalte der Art „{kind}“ werden nicht unterstützt.",
+  too_many_steps: "Die Antwort hat zu viele Schritte.",
+  not_mentioned: "Kein importierter Chat erwähnt diese Datei.",
+  not_chats: "Aus diesem Archiv werden nur Chats und ihre Dateien importiert.",
   no_importable_file:
-    "Diese Datei kann nicht importiert werden. Wählen Sie einen Export aus Glasshouse oder einen Chat-Export aus Open WebUI.",
+    "Diese Datei kann nicht importiert werden. Wählen Sie einen Export von Glasshouse, Open WebUI, ChatGPT, Claude oder LibreChat.",
   other_format: "Die Datei hat das Format {format}, dieser Server unterstützt aber das Format {known}.",
   format_unsaid: "Die erste Zeile der Datei gibt nicht an, was sie ist.",
   bad_path: "Ein Pfad kann höchstens {limit} Byte und keine Steuerzeichen haben.",

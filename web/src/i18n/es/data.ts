@@ -10,7 +10,8 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.exportDo": "Descargar mis datos",
   "data.import": "Importar",
   "data.importText":
-    "Importa en esta cuenta una exportación de Glasshouse o chats exportados de Open WebUI. Los datos existentes se conservan y no se duplican; las tareas programadas se importan desactivadas.",
+    "Importa en esta cuenta una exportación de Glasshouse, o chats de ChatGPT, Claude, Open WebUI o LibreChat. Los datos existentes se conservan y no se duplican; las tareas programadas se importan desactivadas.",
+  "data.importFiles": "ChatGPT y Claude: el archivo ZIP tal como lo recibiste. Otros: .json o .jsonl.",
   "data.choose": "Elegir archivo",
   "data.dropHere": "o suéltalo aquí",
   "data.sending": "Importando {name} ({size})…",

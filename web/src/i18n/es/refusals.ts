@@ -263,8 +263,24 @@ export const refusals = {
   stopping_import:
     "El servidor se está deteniendo. Importa el archivo de nuevo en un momento: lo importado hasta ahora se conserva.",
   compressed_file: "Es un archivo comprimido. Descomprímelo y elige el archivo que contiene.",
+  archive_without_chats:
+    "Este archivo comprimido no contiene conversations.json. Elige el ZIP de una exportación de ChatGPT o Claude, o descomprímelo y elige el archivo que contiene.",
+  damaged_archive: "Este archivo ZIP está dañado o incompleto. Descárgalo de nuevo.",
+  encrypted_archive: "Este archivo ZIP está cifrado. Descomprímelo y elige el archivo que contenía.",
+  too_many_entries: "Este archivo ZIP contiene más de {count} archivos.",
+  not_a_chat: "No es un chat de Open WebUI, ChatGPT, Claude ni LibreChat.",
+  too_many_values: "Contiene demasiados valores.",
+  chat_without_messages: "No contiene mensajes.",
+  more_messages_than: "Contiene más de {count} mensajes.",
+  single_message: "Es un único mensaje de LibreChat. Exporta la conversación completa.",
+  hidden_there: "Las instrucciones personalizadas y los mensajes que estaban ocultos no se importan.",
+  recordings_stay: "Las grabaciones no se importan, solo sus transcripciones.",
+  other_content: "El contenido de tipo «{kind}» no es compatible.",
+  too_many_steps: "La respuesta tiene demasiados pasos.",
+  not_mentioned: "Ningún chat importado menciona este archivo.",
+  not_chats: "De este archivo comprimido solo se importan los chats y sus archivos.",
   no_importable_file:
-    "Este archivo no se puede importar. Elige una exportación de Glasshouse o de los chats de Open WebUI.",
+    "Este archivo no se puede importar. Elige una exportación de Glasshouse, Open WebUI, ChatGPT, Claude o LibreChat.",
   other_format: "El archivo tiene el formato {format}, pero este servidor admite el formato {known}.",
   format_unsaid: "La primera línea del archivo no indica qué es.",
 

@@ -276,8 +276,25 @@ export const refusals = {
   stopping_import:
     "Le serveur est en cours d’arrêt. Importez à nouveau le fichier dans un instant : ce qui a déjà été importé est conservé.",
   compressed_file: "C’est un fichier compressé. Décompressez-le, puis choisissez le fichier qu’il contenait.",
+  archive_without_chats:
+    "Cette archive ne contient pas de conversations.json. Choisissez le fichier ZIP d’un export de ChatGPT ou de Claude, ou décompressez-le et choisissez le fichier qu’il contient.",
+  damaged_archive: "Ce fichier ZIP est endommagé ou incomplet. Téléchargez-le à nouveau.",
+  encrypted_archive:
+    "Ce fichier ZIP est chiffré. Décompressez-le, puis choisissez le fichier qu’il contenait.",
+  too_many_entries: "Ce fichier ZIP contient plus de {count} fichiers.",
+  not_a_chat: "Ce n’est pas un chat d’Open WebUI, de ChatGPT, de Claude ou de LibreChat.",
+  too_many_values: "Il contient trop de valeurs.",
+  chat_without_messages: "Il ne contient aucun message.",
+  more_messages_than: "Il contient plus de {count} messages.",
+  single_message: "C’est un seul message de LibreChat. Exportez plutôt la conversation entière.",
+  hidden_there: "Les instructions personnalisées et les messages qui étaient masqués ne sont pas importés.",
+  recordings_stay: "Les enregistrements ne sont pas importés, seulement leurs transcriptions.",
+  other_content: "Le contenu de type « {kind} » n’est pas pris en charge.",
+  too_many_steps: "La réponse compte trop d’étapes.",
+  not_mentioned: "Aucun chat importé ne mentionne ce fichier.",
+  not_chats: "Seuls les chats et leurs fichiers sont importés de cette archive.",
   no_importable_file:
-    "Ce fichier ne peut pas être importé. Choisissez un export de Glasshouse ou des chats d’Open WebUI.",
+    "Ce fichier ne peut pas être importé. Choisissez un export de Glasshouse, Open WebUI, ChatGPT, Claude ou LibreChat.",
   other_format: "Le fichier est au format {format}, mais ce serveur prend en charge le format {known}.",
   format_unsaid: "La première ligne du fichier n’indique pas ce qu’il est.",
 

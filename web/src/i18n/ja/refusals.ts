@@ -227,8 +227,24 @@ export const refusals = {
   stopping_import:
     "サーバーは停止処理中です。しばらくしてから、ファイルをもう一度インポートしてください。取り込み済みのものは残ります。",
   compressed_file: "圧縮ファイルです。展開して、中のファイルを選択してください。",
+  archive_without_chats:
+    "このアーカイブには conversations.json がありません。ChatGPT または Claude のエクスポートの ZIP ファイルを選択するか、展開して中のファイルを選択してください。",
+  damaged_archive: "この ZIP ファイルは破損しているか不完全です。もう一度ダウンロードしてください。",
+  encrypted_archive: "この ZIP ファイルは暗号化されています。展開してから、中のファイルを選択してください。",
+  too_many_entries: "この ZIP ファイルには {count} 個を超えるファイルがあります。",
+  not_a_chat: "Open WebUI、ChatGPT、Claude、LibreChat のチャットではありません。",
+  too_many_values: "値が多すぎます。",
+  chat_without_messages: "メッセージがありません。",
+  more_messages_than: "メッセージが {count} 件を超えています。",
+  single_message: "LibreChat の単一のメッセージです。会話全体をエクスポートしてください。",
+  hidden_there: "カスタム指示と、元のサービスで非表示だったメッセージはインポートされません。",
+  recordings_stay: "録音はインポートされません。文字起こしのみインポートされます。",
+  other_content: "「{kind}」形式のコンテンツには対応していません。",
+  too_many_steps: "回答のステップが多すぎます。",
+  not_mentioned: "このファイルに言及しているインポート済みのチャットがありません。",
+  not_chats: "このアーカイブからは、チャットとそのファイルのみインポートされます。",
   no_importable_file:
-    "このファイルはインポートできません。Glasshouse のエクスポート、または Open WebUI のチャットのエクスポートを選択してください。",
+    "このファイルはインポートできません。Glasshouse、Open WebUI、ChatGPT、Claude、LibreChat のいずれかのエクスポートを選択してください。",
   other_format: "ファイルの形式は {format} ですが、このサーバーが対応する形式は {known} です。",
   format_unsaid: "ファイルの先頭行に、内容の種類が示されていません。",
 

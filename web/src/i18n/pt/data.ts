@@ -10,7 +10,8 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.exportDo": "Baixar meus dados",
   "data.import": "Importar",
   "data.importText":
-    "Importa para esta conta uma exportação do Glasshouse ou chats exportados do Open WebUI. Os dados existentes são mantidos e não são duplicados; os agendamentos são importados desativados.",
+    "Importa para esta conta uma exportação do Glasshouse ou chats do ChatGPT, Claude, Open WebUI ou LibreChat. Os dados existentes são mantidos e não são duplicados; os agendamentos são importados desativados.",
+  "data.importFiles": "ChatGPT e Claude: o arquivo ZIP como você o recebeu. Outros: .json ou .jsonl.",
   "data.choose": "Escolher arquivo",
   "data.dropHere": "ou solte-o aqui",
   "data.sending": "Importando {name} ({size})…",

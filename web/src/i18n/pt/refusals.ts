@@ -254,8 +254,25 @@ export const refusals = {
   stopping_import:
     "O servidor está sendo encerrado. Importe o arquivo de novo em instantes: o que já foi importado é mantido.",
   compressed_file: "Este é um arquivo compactado. Descompacte-o e escolha o arquivo que estava dentro dele.",
+  archive_without_chats:
+    "Este arquivo compactado não contém conversations.json. Escolha o ZIP de uma exportação do ChatGPT ou do Claude, ou descompacte-o e escolha o arquivo que está nele.",
+  damaged_archive: "Este arquivo ZIP está danificado ou incompleto. Baixe-o novamente.",
+  encrypted_archive:
+    "Este arquivo ZIP está criptografado. Descompacte-o e escolha o arquivo que estava nele.",
+  too_many_entries: "Este arquivo ZIP contém mais de {count} arquivos.",
+  not_a_chat: "Não é um chat do Open WebUI, ChatGPT, Claude ou LibreChat.",
+  too_many_values: "Contém valores demais.",
+  chat_without_messages: "Não contém mensagens.",
+  more_messages_than: "Contém mais de {count} mensagens.",
+  single_message: "É uma única mensagem do LibreChat. Exporte a conversa inteira.",
+  hidden_there: "Instruções personalizadas e mensagens que estavam ocultas não são importadas.",
+  recordings_stay: "As gravações não são importadas, apenas as transcrições.",
+  other_content: "Conteúdo do tipo “{kind}” não é compatível.",
+  too_many_steps: "A resposta tem etapas demais.",
+  not_mentioned: "Nenhum chat importado menciona este arquivo.",
+  not_chats: "Deste arquivo compactado, só são importados os chats e seus arquivos.",
   no_importable_file:
-    "Este arquivo não pode ser importado. Escolha uma exportação do Glasshouse ou dos chats do Open WebUI.",
+    "Este arquivo não pode ser importado. Escolha uma exportação do Glasshouse, Open WebUI, ChatGPT, Claude ou LibreChat.",
   other_format: "O arquivo tem o formato {format}, mas este servidor é compatível com o formato {known}.",
   format_unsaid: "A primeira linha do arquivo não diz o que ele é.",
   bad_path: "Um caminho pode ter no máximo {limit} bytes e nenhum caractere de controle.",
