@@ -161,6 +161,6 @@ test("what is no such file is refused in words", async () => {
   const wrong = join(folder, "wrong.zip");
   await writeFile(wrong, "PK\u0003\u0004");
   await page.getByLabel("Choose file").last().setInputFiles(wrong);
-  await page.getByText("This is a compressed file.").first().waitFor();
+  await page.getByText("This ZIP file is damaged or incomplete.").first().waitFor();
   await picture(page, "dark");
 });
