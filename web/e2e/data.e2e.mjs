@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "@playwright/test";
+import { strToU8, zipSync } from "fflate";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
 import { setUp } from "./people.mjs";
@@ -150,6 +151,40 @@ test("chats of Open WebUI are dropped, on a phone too", async () => {
   await page.goto(`/c/${listed.chats[0].id}`);
   await page.getByText("twelve").waitFor();
   await picture(page, "chat-phone");
+});
+
+test("the ZIP of ChatGPT is chosen as it came", async () => {
+  const page = await openPage(browser, { url: second.url, preferences: { theme: "light", language: "en" } });
+  await page.goto("/login?next=/settings/data");
+  await page.getByLabel("Email").fill("ada@example.org");
+  await page.getByLabel("Password").fill("correct horse");
+  await page.keyboard.press("Enter");
+  const text = (role, words) => ({
+    author: { role },
+    create_time: 1_756_000_000,
+    content: { content_type: "text", parts: [words] },
+    metadata: role === "user" ? { attachments: [{ id: "file-Ab1", name: "dough.txt" }] } : {},
+  });
+  const mapping = {
+    q: { parent: null, children: ["a"], message: text("user", "How long does sourdough rise?") },
+    a: { parent: "q", children: [], message: text("assistant", "Overnight, in the cool.") },
+  };
+  const chat = { title: "Sourdough", conversation_id: "c", current_node: "a", mapping };
+  const buffer = zipSync({
+    "conversations.json": strToU8(JSON.stringify([chat])),
+    "file-Ab1-dough.txt": strToU8("Flour, water, salt."),
+    "user.json": strToU8(JSON.stringify({ email: "ada@example.org" })),
+  });
+  const button = page.getByRole("button", { name: "Choose file" });
+  const [chooser] = await Promise.all([page.waitForEvent("filechooser"), button.click()]);
+  assert.match(await page.locator("main .place input").getAttribute("accept"), /\.zip/);
+  await chooser.setFiles({ name: "export.zip", mimeType: "application/zip", buffer: Buffer.from(buffer) });
+  await page.getByText("1 chat", { exact: true }).waitFor();
+  await page.getByText("1 file", { exact: true }).waitFor();
+  const { chats } = await (await page.request.get(`${second.url}/api/v1/chats`)).json();
+  await page.goto(`/c/${chats.find(({ title }) => title === "Sourdough").id}`);
+  await page.getByText("Overnight, in the cool.").waitFor();
+  await page.getByText("dough.txt").first().waitFor();
 });
 
 test("what is no such file is refused in words", async () => {
