@@ -153,7 +153,7 @@ impl<'a> Import<'a> {
                 self.chat(chat, name).await
             }
             Err(why) => {
-                // Products export a chat for each time somebody only looked.
+                // Products export a chat for each time a user only looked.
                 let name = match why {
                     Unreadable::NoMessages => "",
                     _ => &number,

@@ -36,13 +36,13 @@ fn branches_and_times_are_kept() {
         json!({"uuid": id, "parent_message_uuid": parent, "sender": sender, "text": "",
             "content": [{"type": "text", "text": id}], "created_at": format!("2025-12-08T17:00:0{second}Z")})
     };
-    let nobody = json!(NO_PARENT);
+    let none = json!(NO_PARENT);
     let mut exported = chat(&json!([
-        message("u1", nobody.clone(), "human", 1),
+        message("u1", none.clone(), "human", 1),
         message("a1", json!("u1"), "assistant", 2),
         message("a2", json!("u1"), "assistant", 3),
         message("u2", json!("a2"), "human", 4),
-        message("v1", nobody, "human", 5),
+        message("v1", none, "human", 5),
         message("v2", json!("gone"), "assistant", 6),
     ]));
     let read_ = read(&exported);

@@ -40,19 +40,19 @@ fn conversation(key: &str, messages: &Value) -> String {
     .to_string()
 }
 
-const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
+const NO_PARENT: &str = "00000000-0000-0000-0000-000000000000";
 
 #[test]
 fn lists_and_trees_are_the_same() {
     let flat = json!([
-        message("u1", NOBODY, true, 1),
+        message("u1", NO_PARENT, true, 1),
         message("a1", "u1", false, 3),
         message("a2", "u1", false, 2),
-        message("u2", NOBODY, true, 2),
+        message("u2", NO_PARENT, true, 2),
     ]);
-    let mut root = message("u1", NOBODY, true, 1);
+    let mut root = message("u1", NO_PARENT, true, 1);
     root["children"] = json!([message("a1", "u1", false, 3), message("a2", "u1", false, 2)]);
-    let tree = json!([root, message("u2", NOBODY, true, 2)]);
+    let tree = json!([root, message("u2", NO_PARENT, true, 2)]);
     for exported in [
         conversation("messages", &flat),
         conversation("messages", &tree),
@@ -118,7 +118,7 @@ fn a_long_chat_is_nested_deeply() {
 
 #[test]
 fn parts_become_the_steps_of_an_answer() {
-    let mut asked = message("u1", NOBODY, true, 1);
+    let mut asked = message("u1", NO_PARENT, true, 1);
     asked["files"] = json!([{"file_id": "f", "filename": "a.pdf", "filepath": "/uploads/f"}]);
     let mut answered = message("a1", "u1", false, 2);
     answered["model"] = json!("agent_123");
