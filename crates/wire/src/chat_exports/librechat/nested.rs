@@ -47,7 +47,8 @@ pub(super) fn unfold(list: &str, max: usize) -> Option<Vec<Found>> {
                         open.pop();
                         in_list = true;
                     }
-                    [b'}' | b']'] => *depth -= 1,
+                    // A bracket too many is found when the message is parsed.
+                    [b'}' | b']'] => *depth = depth.saturating_sub(1),
                     b"\"children\"" if *depth == 0 => {
                         let skipped = list_after(&bytes[at..]);
                         if let Some(skipped) = skipped {
