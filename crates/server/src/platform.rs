@@ -6,6 +6,7 @@ pub mod built_in;
 pub(crate) mod client_info;
 pub mod config;
 pub(crate) mod data_dir;
+pub(crate) mod form_values;
 #[cfg(target_os = "linux")]
 pub mod init;
 pub mod jobs;

@@ -102,13 +102,13 @@ impl Web {
         } = parts;
         let web = Self {
             client: WebClient::new(settings.client.clone(), outbound, program),
+            chosen: SearchChoice::new(&settings.searches),
             settings,
             store,
             clock,
             documents,
             mcp_servers,
             sealer,
-            chosen: SearchChoice::default(),
         };
         web.reload_search_providers().await?;
         Ok(web)

@@ -117,7 +117,7 @@ pub(crate) async fn take(tx: &mut Tx, turn: &QueuedTurn) -> Result<(), StoreErro
     keep(tx, turn.run, &inputs).await
 }
 
-/// The queued inputs of a run, which nobody else changes during the transaction.
+/// The queued inputs of a run, locked until the end of the transaction.
 async fn locked(tx: &mut Tx, run: RunId) -> Result<Option<Vec<ReceivedInput>>, StoreError> {
     let sql = "UPDATE queued_turns SET inputs = inputs WHERE run = $1 RETURNING inputs";
     let row = tx.query(sql).id(run).fetch_optional().await?;

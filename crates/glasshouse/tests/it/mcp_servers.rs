@@ -311,6 +311,44 @@ async fn one_of_the_file_stays_as_it_is() {
     until_state(&server, &ada, "near", "connected").await;
 }
 
+/// A search with a tool of a server comes and goes with it, also if the server was off at the start.
+#[tokio::test]
+async fn a_search_tool_comes_and_goes_with_its_server() {
+    let other = Other::start().await;
+    let folder = new_folder();
+    let server = start(&folder, "", "").await;
+    let ada = server.set_up().await;
+    server
+        .post(SERVERS, &ada, &other.settings("far"))
+        .await
+        .expect(200);
+    let providers = json!({"providers": [{"kind": "mcp", "tool": "far__fetch_page"}]});
+    server
+        .put("/api/v1/web-search", &ada, &providers)
+        .await
+        .expect(200);
+    let problem = async |server: &Server, ada: &str| {
+        let search = server.get("/api/v1/web-search", ada).await.json();
+        search["providers"][0]["problem"]["sentence"]["code"].clone()
+    };
+    assert_eq!(problem(&server, &ada).await, Value::Null);
+    patch(&server, &ada, "far", &json!({"enabled": false}))
+        .await
+        .expect(200);
+    assert_eq!(problem(&server, &ada).await, "bad_search_tool");
+    stop(server).await;
+
+    let server = start(&folder, "", "").await;
+    assert_eq!(problem(&server, &ada).await, "bad_search_tool");
+    patch(&server, &ada, "far", &json!({"enabled": true}))
+        .await
+        .expect(200);
+    assert_eq!(problem(&server, &ada).await, Value::Null);
+    until_state(&server, &ada, "far", "connected").await;
+    let me = server.get("/api/v1/me", &ada).await.json();
+    assert_eq!(me["web_search"], true);
+}
+
 /// What one server of a database changes, the others have without a restart: MCP servers, connections and agents.
 #[tokio::test(flavor = "multi_thread")]
 async fn another_server_of_the_database_follows() {

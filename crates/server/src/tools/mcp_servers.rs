@@ -82,8 +82,10 @@ enum Link {
     },
     /// A connection for each person.
     Personal(Arc<UserConnections>),
-    /// It is not used: switched off, or for the given reason.
-    Off(Option<LocalizedText>),
+    /// It is switched off.
+    Off,
+    /// It cannot be used, for this reason.
+    Unusable(LocalizedText),
 }
 
 /// The dependencies of the servers.
@@ -255,7 +257,7 @@ impl McpServers {
         let current = self.current();
         let used = current
             .iter()
-            .filter(|entry| !matches!(entry.link, Link::Off(_)));
+            .filter(|entry| !matches!(entry.link, Link::Off | Link::Unusable(_)));
         used.map(|entry| entry.server.name.clone()).collect()
     }
 
@@ -279,26 +281,26 @@ impl Entry {
     fn shared(&self) -> Option<&Arc<ToolCatalog>> {
         match &self.link {
             Link::Shared { known, .. } => Some(known),
-            Link::Personal(_) | Link::Off(_) => None,
+            Link::Personal(_) | Link::Off | Link::Unusable(_) => None,
         }
     }
 
     fn personal(&self) -> Option<&Arc<UserConnections>> {
         match &self.link {
             Link::Personal(personal) => Some(personal),
-            Link::Shared { .. } | Link::Off(_) => None,
+            Link::Shared { .. } | Link::Off | Link::Unusable(_) => None,
         }
     }
 
     fn listed(&self) -> ListedMcpServer {
         let problem = match &self.link {
-            Link::Off(problem) => problem.clone(),
-            Link::Shared { .. } | Link::Personal(_) => None,
+            Link::Unusable(problem) => Some(problem.clone()),
+            Link::Shared { .. } | Link::Personal(_) | Link::Off => None,
         };
         ListedMcpServer {
             server: self.server.clone(),
             source: self.source,
-            enabled: !matches!(self.link, Link::Off(None)),
+            enabled: !matches!(self.link, Link::Off),
             now: self.shared().map(|known| known.now()),
             problem,
         }

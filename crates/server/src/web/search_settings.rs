@@ -14,7 +14,10 @@ use super::Web;
 use crate::{
     error::ApiError,
     messages,
-    platform::config::{Missing, Search, SignIn, search_service, usual_url},
+    platform::{
+        config::{Missing, Search, search_service, usual_url},
+        form_values::{filled, is_same_origin},
+    },
     tools::mcp_servers::ListedMcpServer,
 };
 
@@ -75,7 +78,7 @@ struct Stored {
     tool: Option<String>,
 }
 
-/// The stored providers, and those of them that can be used.
+/// The providers in use.
 #[derive(Default)]
 pub(super) struct SearchChoice {
     current: RwLock<Current>,
@@ -84,8 +87,24 @@ pub(super) struct SearchChoice {
 
 #[derive(Clone, Default)]
 struct Current {
+    /// Those of the settings; empty if the configuration names the providers.
     stored: Arc<[Stored]>,
+    /// In the order in which they are tried.
     usable: Arc<[Search]>,
+}
+
+impl SearchChoice {
+    /// `configured` are the providers of the configuration.
+    pub(super) fn new(configured: &[Search]) -> Self {
+        let current = Current {
+            usable: configured.into(),
+            ..Current::default()
+        };
+        Self {
+            current: RwLock::new(current),
+            changing: tokio::sync::Mutex::default(),
+        }
+    }
 }
 
 impl SearchKindName {
@@ -115,10 +134,7 @@ impl Web {
 
     /// The providers in use, in the order in which they are tried.
     pub(super) fn search_providers(&self) -> Arc<[Search]> {
-        match self.search_is_configured() {
-            true => self.settings.searches.as_slice().into(),
-            false => self.current().usable,
-        }
+        self.current().usable
     }
 
     /// The providers as administrators see them.
@@ -133,7 +149,7 @@ impl Web {
             has_key: stored.sealed_key.is_some(),
             tool: stored.tool.clone(),
             problem: self
-                .usable(stored)
+                .checked(stored)
                 .err()
                 .map(|error| error.problem().clone().words()),
         });
@@ -145,11 +161,16 @@ impl Web {
     /// # Errors
     /// If the database fails.
     pub(crate) async fn reload_search_providers(&self) -> Result<(), StoreError> {
+        if self.search_is_configured() {
+            return Ok(());
+        }
         let stored = self.store.setting(SETTING).await?;
         // A value that a later version wrote is ignored rather than fatal.
         let stored = stored.and_then(|value| serde_json::from_value(value).ok());
         let stored: Vec<Stored> = stored.unwrap_or_default();
-        let usable = stored.iter().filter_map(|stored| self.usable(stored).ok());
+        let usable = stored
+            .iter()
+            .filter_map(|stored| self.search_of(stored).ok());
         let usable = usable.collect();
         let stored = stored.into();
         let mut current = self
@@ -180,7 +201,7 @@ impl Web {
                 return Err(ApiError::invalid(messages::Settings::SearchTwice));
             }
             let new = self.stored(provider)?;
-            self.usable(&new)?;
+            self.checked(&new)?;
             stored.push(new);
         }
         let value = serde_json::to_value(&stored).map_err(ApiError::internal)?;
@@ -197,7 +218,7 @@ impl Web {
         provider: SearchProviderChange,
         principal: &Principal,
     ) -> Result<Vec<WebHit>, ApiError> {
-        let search = self.usable(&self.stored(provider)?)?;
+        let search = self.checked(&self.stored(provider)?)?;
         let provider: Provider<'_> = self.provider(&search, principal);
         let found = self.client.search(&[provider], TEST_QUERY, TEST_HITS).await;
         found.map(|found| found.hits).map_err(|problem| {
@@ -229,17 +250,22 @@ impl Web {
                 return Err(ApiError::invalid(message).with_field(Some(field)));
             }
         }
-        let url = text(url).filter(|_| kind.service().is_some());
-        let sealed_key = match text(api_key).filter(|_| kind.service().is_some()) {
+        let service = kind.service();
+        let filled = |text: Option<String>| text.as_deref().and_then(filled);
+        let url = filled(url).filter(|_| service.is_some());
+        let sealed_key = match filled(api_key).filter(|_| service.is_some()) {
             Some(key) => {
                 let sealed = self.sealer.seal(SETTING, &Secret::new(key));
                 Some(STANDARD.encode(sealed.map_err(ApiError::internal)?))
             }
             None => {
+                let usual = service.map_or("", usual_url);
+                let address =
+                    |url: &Option<String>| url.clone().unwrap_or_else(|| usual.to_owned());
                 let before = self.current().stored;
-                let before = before
-                    .iter()
-                    .find(|stored| stored.kind == kind && is_same_place(stored, url.as_deref()));
+                let before = before.iter().find(|stored| {
+                    stored.kind == kind && is_same_origin(&address(&stored.url), &address(&url))
+                });
                 before.and_then(|stored| stored.sealed_key.clone())
             }
         };
@@ -247,17 +273,31 @@ impl Web {
             kind,
             url,
             sealed_key,
-            tool: text(tool).filter(|_| kind == SearchKindName::Mcp),
+            tool: filled(tool).filter(|_| kind == SearchKindName::Mcp),
         })
     }
 
-    fn usable(&self, stored: &Stored) -> Result<Search, ApiError> {
+    /// The provider, if it can be used now: a tool needs a server that everyone uses alike.
+    fn checked(&self, stored: &Stored) -> Result<Search, ApiError> {
+        let search = self.search_of(stored)?;
+        let is_there = match &search {
+            Search::Tool(tool) => self.mcp_servers.list().iter().any(|it| has_tool(it, tool)),
+            Search::Service(_) | Search::Own => true,
+        };
+        if !is_there {
+            let message = messages::Settings::BadSearchTool;
+            return Err(ApiError::invalid(message).with_field(Some("tool")));
+        }
+        Ok(search)
+    }
+
+    /// The provider that these settings describe. The server of a tool may come and go.
+    fn search_of(&self, stored: &Stored) -> Result<Search, ApiError> {
         let Some(kind) = stored.kind.service() else {
-            return match &stored.tool {
-                Some(tool) => self.tool(tool),
-                None if stored.kind == SearchKindName::Own => Ok(Search::Own),
-                None => self.tool(""),
-            };
+            return Ok(match stored.kind {
+                SearchKindName::Own => Search::Own,
+                _ => Search::Tool(stored.tool.clone().unwrap_or_default()),
+            });
         };
         let key = stored
             .sealed_key
@@ -282,23 +322,6 @@ impl Web {
             ApiError::invalid(messages::Settings::KeyUnreadable).with_field(Some("api_key"))
         })
     }
-
-    /// A tool of a server that all use alike. The server itself may be away.
-    fn tool(&self, tool: &str) -> Result<Search, ApiError> {
-        let is_usable = |listed: &ListedMcpServer, name: &str| {
-            listed.server.name == name
-                && listed.enabled
-                && *listed.server.sign_in() == SignIn::Shared
-        };
-        let named = tool.split_once("__").filter(|(_, own)| !own.is_empty());
-        let servers = self.mcp_servers.list();
-        named
-            .filter(|(name, _)| servers.iter().any(|listed| is_usable(listed, name)))
-            .map(|_| Search::Tool(tool.to_owned()))
-            .ok_or_else(|| {
-                ApiError::invalid(messages::Settings::BadSearchTool).with_field(Some("tool"))
-            })
-    }
 }
 
 fn view(search: &Search) -> SearchProviderView {
@@ -321,18 +344,10 @@ fn view(search: &Search) -> SearchProviderView {
     }
 }
 
-/// Whether a key stays with the server that it was entered for.
-fn is_same_place(stored: &Stored, url: Option<&str>) -> bool {
-    let origin = |url: Option<&str>| {
-        let usual = stored.kind.service().map_or("", usual_url);
-        let url: Option<reqwest::Url> = url.unwrap_or(usual).parse().ok();
-        url.map(|url| url.origin())
-    };
-    origin(stored.url.as_deref()) == origin(url)
-}
-
-fn text(text: Option<String>) -> Option<String> {
-    let text = text?;
-    let trimmed = text.trim();
-    (!trimmed.is_empty()).then(|| trimmed.to_owned())
+/// Whether a tool of this name may belong to this server, and everyone uses the server alike.
+fn has_tool(listed: &ListedMcpServer, tool: &str) -> bool {
+    let own = tool
+        .strip_prefix(&listed.server.name)
+        .and_then(|rest| rest.strip_prefix("__"));
+    own.is_some_and(|own| !own.is_empty()) && listed.enabled && !listed.server.is_personal()
 }

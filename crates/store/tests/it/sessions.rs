@@ -176,7 +176,7 @@ async fn lasts_as_long_as_it_is_used(store: Store) {
     assert!(!used(500_000, usual).await);
     let ended = store.sessions_over(500_000).await.unwrap();
     assert_eq!(ended, [session.id]);
-    // Also for one that nobody uses.
+    // Also for one without requests.
     let other = new_session(user, 8, 900_000);
     store.create_session(&other).await.unwrap();
     store

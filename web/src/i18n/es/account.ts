@@ -5,7 +5,7 @@ import type { Entry } from "../index.svelte.ts";
 export const account: Record<keyof typeof en, Entry> = {
   "setup.title": "Te damos la bienvenida a Glasshouse",
   "setup.intro":
-    "Un servidor de agentes con paredes de cristal: ves cada paso en el momento en que ocurre. Primero, crea la cuenta de administrador.",
+    "Un servidor de agentes con paredes de cristal: ves cada paso en tiempo real. Primero, crea la cuenta de administrador.",
   "setup.submit": "Crear cuenta",
   "login.title": "Iniciar sesión",
   "login.submit": "Iniciar sesión",

@@ -5,7 +5,7 @@ export const audit = {
     "Cambios en cuentas, claves, límites y configuración. Lo que cada persona hace en sus chats es privado y no se registra aquí.",
   "audit.search": "Buscar por dirección, nombre o ID",
   "audit.area": "Tipo",
-  "audit.area.all": "Todo",
+  "audit.area.all": "Todos",
   "audit.from": "Desde",
   "audit.to": "Hasta",
   "audit.csv": "CSV",

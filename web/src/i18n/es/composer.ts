@@ -23,7 +23,7 @@ export const composer = {
   "composer.notPicture": "«{name}» no es una imagen compatible (PNG, JPEG, WebP o GIF).",
   "composer.model": "{name}: elegir un modelo",
   "composer.noModel": "Sin modelo",
-  "composer.tourMark": "con guion",
+  "composer.tourMark": "demo",
   "composer.filter": "Buscar modelos",
   "composer.agents": "Agentes",
   "composer.models": "Modelos",

@@ -15,7 +15,7 @@ export const connections: Record<keyof typeof en, Entry> = {
   "connection.kind": "Formato de la API",
   "connection.region": "Región de AWS",
   "connection.profile": "Perfil de AWS, si no hay clave",
-  "connection.api_version": "Versión de la API, para direcciones de deployments",
+  "connection.api_version": "Versión de la API, para URL de implementaciones",
   "connection.project": "Proyecto de Google Cloud",
   "connection.location": "Ubicación",
   "connection.bedrockKey":

@@ -92,7 +92,7 @@ export const dictionary: Dictionary = {
   "welcome.connected": "Conectado",
   "welcome.tour": "O haz el recorrido",
   "welcome.tourText":
-    "Mira una ejecución de demostración con guion, sin modelo: un plan, archivos, dos subagentes, una herramienta que falla y una aprobación.",
+    "Mira una demostración preparada, sin necesidad de un modelo: un plan, archivos, dos subagentes, una herramienta que falla y una aprobación.",
   "welcome.tourStart": "Empezar el recorrido",
   "welcome.manual": "Añadir un servidor",
   "welcome.start": "Empezar a chatear",
@@ -152,7 +152,7 @@ export const dictionary: Dictionary = {
   "empty.connect": "Conectar un modelo",
   "empty.prompts": "Ejemplos",
   "empty.tour.title": "Hacer el recorrido",
-  "empty.tour.text": "Hazme el recorrido: muestra un plan, archivos, subagentes y una aprobación.",
+  "empty.tour.text": "Hazme un recorrido: muestra un plan, archivos, subagentes y una aprobación.",
   "empty.tour.hide": "Ocultar el recorrido",
   "empty.tour.hidden": "El recorrido sigue en el menú de tu cuenta.",
   "empty.ready": {
@@ -178,7 +178,7 @@ export const dictionary: Dictionary = {
     "Escribe una lista de equipaje para tres días de senderismo en otoño, guárdala como /packing.md y revísala una vez más.",
   "empty.explain.title": "Explicar paso a paso",
   "empty.explain.text":
-    "Explica cómo funciona una tabla hash, con un pequeño ejemplo de código y su coste en una fórmula.",
+    "Explica cómo funciona una tabla hash, con un pequeño ejemplo de código y su coste expresado en una fórmula.",
 
   "message.broken": "No se pudo mostrar este mensaje. Este es su texto:",
   "message.edit": "Editar",
@@ -267,7 +267,7 @@ export const dictionary: Dictionary = {
   "plan.done": {
     one: "{count} tarea completada",
     many: "{count} de tareas completadas",
-    other: "{count} tareas completadas",
+    other: "Las {count} tareas completadas",
   },
   "plan.none": "Sin plan",
   "plan.pending": "pendiente",

@@ -13,7 +13,7 @@ export const groups: Record<keyof typeof en, Entry> = {
   "groups.description": "Descripción",
   "groups.providerName": "Nombre del grupo en el proveedor",
   "groups.providerHint":
-    "Quienes inician sesión con el proveedor y están allí en este grupo se añaden automáticamente, y se quitan cuando lo abandonan. Los miembros que añades tú se conservan.",
+    "Quienes inician sesión con el proveedor y pertenecen allí a este grupo se añaden automáticamente, y se quitan si dejan de pertenecer a él. Los miembros que añadas tú se conservan.",
   "groups.create": "Crear grupo",
   "groups.edit": "Editar",
   "groups.members": "Miembros",

@@ -33,7 +33,7 @@ export const sentences: Record<keyof Messages, Entry> = {
     many: "Leyendo {count} de páginas…",
     other: "Leyendo {count} páginas…",
   },
-  layer: "Respondiendo de nuevo con todas las respuestas a la vista, {layer} de {layers}…",
+  layer: "Respondiendo de nuevo a la vista de todas las respuestas, {layer} de {layers}…",
 
   the_run: "La ejecución",
   the_agent: "El agente",
@@ -91,7 +91,7 @@ export const sentences: Record<keyof Messages, Entry> = {
     "El servidor de este modelo no admite todos los esquemas de estas herramientas, así que el modelo recibe otros más sencillos: {tools}. Sus argumentos se comprueban como antes.",
   tools_left_out: "El servidor de este modelo rechaza estas herramientas, así que se omiten: {tools}.",
   tools_by_search:
-    "Hay más herramientas de las que admite el servidor de este modelo: se enumeran {listed} de {all}; las demás se encuentran mediante búsqueda.",
+    "Hay más herramientas de las que admite el servidor de este modelo: se incluyen {listed} de {all}; las demás se encuentran con la búsqueda.",
   stop_sequences_left_out: "Se consultó al modelo sin algunas de las secuencias de parada, que no admite.",
   arguments_repaired: "El modelo escribió argumentos no válidos para {tool}, que se corrigieron.",
   tool_name_repaired: "El modelo llamó a «{written}»; se refería a la herramienta {tool}.",
@@ -124,7 +124,7 @@ export const sentences: Record<keyof Messages, Entry> = {
 
   no_report: "El modelo no escribió ningún informe. Estas son las notas.",
   notes_so_far: "Terminó antes del informe. Estas son las notas hasta ahora.",
-  cites_nothing: "El informe no cita fuentes, así que nada indica de dónde procede.",
+  cites_nothing: "El informe no cita fuentes, así que no se sabe de dónde procede.",
   quotes_found:
     "{verified} de {count} notas citadas tienen una cita que aparece palabra por palabra en la fuente.",
   nothing_to_research_in:
@@ -142,7 +142,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   mcp_server_away:
     "Ahora no se puede conectar con el servidor MCP «{name}», así que esta ejecución sigue sin sus herramientas.",
   mcp_sign_in_ended:
-    "Tu sesión en el servidor MCP «{name}» ha terminado, así que esta ejecución sigue sin sus herramientas. Vuelve a iniciar sesión en Configuración → Permisos y sesiones de herramientas.",
+    "Tu sesión en el servidor MCP «{name}» ha finalizado, así que esta ejecución sigue sin sus herramientas. Vuelve a iniciar sesión en Configuración → Permisos y sesiones de herramientas.",
   mcp_server_full: "El servidor MCP «{name}» tiene demasiadas conexiones ahora mismo.",
   mcp_server_fails: "No se pudo conectar con el servidor MCP «{name}».",
 
@@ -164,10 +164,10 @@ export const sentences: Record<keyof Messages, Entry> = {
     "No se pudo conectar con {server}. ¿Está en marcha el servidor del modelo y es correcta la dirección?",
   closed_before_answer:
     "El servidor del modelo en {server} cerró la conexión antes de responder. Inténtalo de nuevo.",
-  no_such_model: "El servidor no tiene ningún modelo «{model}».",
+  no_such_model: "El servidor no tiene el modelo «{model}».",
   no_api:
     "En {server} no hay ninguna API compatible con OpenAI. Comprueba la dirección; suele terminar en /v1.",
-  model_gave_up: "El servidor del modelo tardó demasiado y desistió (408). Inténtalo de nuevo.",
+  model_gave_up: "El servidor del modelo tardó demasiado y canceló la solicitud (408). Inténtalo de nuevo.",
   context_full: "La conversación es demasiado larga para el modelo. El servidor del modelo dice: {quote}",
   model_refused: "El servidor del modelo rechazó la solicitud ({status}).",
   model_failed: "El servidor del modelo falló ({status}). Inténtalo más tarde.",
@@ -175,7 +175,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   key_not_allowed: "El servidor del modelo no permite que esta clave use el modelo.",
   key_refused: "El servidor del modelo rechazó la clave. Comprueba la clave de esta conexión.",
   no_credit: "La cuenta en el servidor del modelo se ha quedado sin saldo.",
-  slow_down: "El servidor del modelo pide ir más despacio. Espera un poco e inténtalo de nuevo.",
+  slow_down: "El servidor del modelo está recibiendo demasiadas solicitudes. Espera un poco e inténtalo de nuevo.",
   sends_on: "{server} redirige a {to}. Introduce esa dirección en su lugar.",
   answers_redirect: "{server} no es un servidor compatible con OpenAI: respondió con una redirección.",
   answers_web_page:
@@ -190,15 +190,15 @@ export const sentences: Record<keyof Messages, Entry> = {
   useless_answer: "La respuesta de {model} no se puede usar: {why}.",
   answer_over: "La respuesta de {model} ocupa más de {limit} MB.",
   not_finished_within: "El modelo no terminó su respuesta en {seconds} s.",
-  model_reported: "El servidor del modelo notificó un error: {quote}",
-  not_the_protocol: "El servidor del modelo en {server} envió algo que no es el protocolo de OpenAI: {quote}",
+  model_reported: "El servidor del modelo devolvió un error: {quote}",
+  not_the_protocol: "El servidor del modelo en {server} envió algo que no sigue el protocolo de OpenAI: {quote}",
   conversation_too_long: "La conversación de esta ejecución ocupa más de {limit} MB.",
   answer_too_long:
     "El servidor del modelo envió más de {limit} MB en una respuesta. Inténtalo de nuevo o usa otro modelo.",
   event_too_long:
-    "El servidor del modelo envió un solo evento de más de {limit} MB, lo que no se ajusta al protocolo.",
-  gave_up_in_answer: "El servidor del modelo desistió en mitad de la respuesta. Inténtalo de nuevo.",
-  answers_texts: "El servidor del modelo admite chat, pero no completado de texto.",
+    "El servidor del modelo envió un solo evento de más de {limit} MB, lo que no permite el protocolo.",
+  gave_up_in_answer: "El servidor del modelo interrumpió la respuesta a la mitad. Inténtalo de nuevo.",
+  answers_texts: "El servidor del modelo admite chat, pero no el completado de texto.",
   tried_just_now: "El servidor del modelo se está volviendo a probar en este momento.",
   left_alone: "{name} falló repetidamente y no se usará durante {seconds} s.",
   because: "{words} {why}",
@@ -215,7 +215,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   only_words: "Solo se compararon palabras clave, no significados: {why}",
   not_ranked: "Los mejores resultados no se reordenaron: {why}",
 
-  no_address: "No es una dirección válida: debe empezar por https:// y no contener un nombre de usuario.",
+  no_address: "No es una dirección válida: debe empezar por https:// y no puede contener un nombre de usuario.",
   address_not_allowed:
     "Lleva a esta máquina, a una red privada o a un puerto que no es de la web. Solo un administrador puede permitirlo (outbound.allow).",
   unreachable: "No se puede acceder.",

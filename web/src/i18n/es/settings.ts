@@ -22,9 +22,9 @@ export const settings: Record<keyof typeof en, Entry> = {
   "theme.system": "Sistema",
 
   "consent.intro":
-    "Las llamadas a herramientas que permites siempre se ejecutan sin preguntar. Los cambios se aplican a las ejecuciones que empiecen a partir de ahora.",
+    "Las llamadas a herramientas con «Permitir siempre» se ejecutan sin preguntar. Los cambios se aplican a las ejecuciones que empiecen a partir de ahora.",
   "consent.none":
-    "Aún no hay nada permitido siempre. Elige «Permitir siempre» cuando un agente pida ejecutar una herramienta.",
+    "Aún no hay permisos permanentes. Elige «Permitir siempre» cuando un agente pida ejecutar una herramienta.",
   "consent.everyCall": "cualquier llamada",
   "consent.chat": "en un chat",
   "consent.openChat": "Abrir el chat",
@@ -196,7 +196,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "models.priceList":
     "Precio de lista de {model} en {provider} ({source}, {date}). Los precios que se introducen aquí tienen prioridad.",
   "models.longContext": "Los prompts de más de {tokens} tokens cuestan más.",
-  "models.priceUnknown": "Precio desconocido: no se controla el coste de este modelo.",
+  "models.priceUnknown": "Precio desconocido: no se registra el coste de este modelo.",
   "models.fallbacks": "Modelos de respaldo",
   "models.fallback": "Respaldo {number}",
   "models.noFallback": "ninguno",
@@ -207,7 +207,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "models.ability.pdf": "PDF",
   "models.ability.tools": "herramientas",
   "models.ability.reasoning": "razonamiento",
-  "models.scripted": "con guion, sin configuración",
+  "models.scripted": "demo, sin configuración",
   "models.badNumber": "«{value}» no es válido. Introduce un número igual o mayor que 0.",
 
   "agents.intro":
@@ -339,7 +339,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "keys.scope.write": "Modificar mis datos",
   "keys.scope.admin": "Administración",
   "keys.models": "Modelos y agentes",
-  "keys.modelsHint": "Una clave para modelos elegidos solo puede usarlos y leer.",
+  "keys.modelsHint": "Una clave limitada a ciertos modelos solo puede usarlos y leer.",
   "keys.expires": "Caduca",
   "keys.never": "nunca",
   "keys.inDays": { one: "en {count} día", many: "en {count} de días", other: "en {count} días" },
@@ -358,21 +358,21 @@ export const settings: Record<keyof typeof en, Entry> = {
     "La aplicación envía los nombres de sus propios usuarios en cabeceras X-OpenWebUI. Cada uno tiene sus propios límites, uso y ejecuciones.",
   "keys.signingKey": "Secreto de firma",
   "keys.signingKeyHint":
-    "Opcional, al menos 16 caracteres. Si se define, solo se aceptan nombres firmados (X-OpenWebUI-User-Jwt, HS256).",
+    "Opcional, al menos 16 caracteres. Si lo defines, solo se aceptan nombres firmados (X-OpenWebUI-User-Jwt, HS256).",
   "keys.ends": "caduca el {date}",
   "keys.ended": "caducó el {date}",
   "keys.oldUntil": "secreto anterior válido hasta el {date}",
   "keys.signed": "firmado",
   "keys.rotate": "Rotar secreto",
   "keys.rotateText": "Rotar el secreto de «{name}». Mantener válido el secreto anterior durante:",
-  "keys.grace.0": "Nada",
+  "keys.grace.0": "No mantenerlo",
   "keys.grace.3600": "Una hora",
   "keys.grace.86400": "Un día",
   "keys.grace.604800": "Una semana",
 
   "settings.usage": "Uso",
   "settings.limits": "Límites",
-  "usage.intro": "Uso de los modelos por día UTC. Puede tener hasta un segundo de retraso.",
+  "usage.intro": "Uso de los modelos por día UTC. Puede ir hasta un segundo por detrás.",
   "usage.of": "Usuario",
   "usage.all": "Todos",
   "usage.own": "Yo",

@@ -56,7 +56,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "invitations.title": "Invitaciones",
   "invitations.invite": "Invitar a personas",
   "invitations.way": "Para quién son los enlaces",
-  "invitations.byEmail": "Por correo",
+  "invitations.byEmail": "Por dirección de correo",
   "invitations.shared": "Un enlace compartido",
   "invitations.most": "Máximo de cuentas",
   "invitations.days": "Validez (días)",
@@ -147,7 +147,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "signIns.signIn": "Iniciar sesión en {name}",
   "signIns.signOut": "Cerrar sesión en {name}",
   "signIns.signOutConfirm":
-    "Tu inicio de sesión se quita de aquí. Los agentes no podrán usar {name} por ti hasta que vuelvas a iniciar sesión.",
+    "Tu sesión se elimina de este servidor. Los agentes no podrán usar {name} en tu nombre hasta que vuelvas a iniciar sesión.",
   "signIns.token": "Tu token de {name}",
   "signIns.save": "Guardar",
   "signIns.ended.done": "Has iniciado sesión.",

@@ -5,8 +5,8 @@ import type { Entry } from "../index.svelte.ts";
 export const steps: Record<keyof typeof en, Entry> = {
   "steps.memoryUpdating": "Actualizando el recuerdo «{name}»…",
   "steps.memoryFailed": "El recuerdo «{name}» no se modificó",
-  "steps.memoryChanged": "Recordó «{name}»",
-  "steps.memoryDeleted": "Olvidó «{name}»",
+  "steps.memoryChanged": "Guardó el recuerdo «{name}»",
+  "steps.memoryDeleted": "Eliminó el recuerdo «{name}»",
   "steps.byProvider": "ejecutado por el proveedor",
   "steps.title": { one: "{count} paso", many: "{count} de pasos", other: "{count} pasos" },
   "steps.failed": { one: "{count} con error", many: "{count} con error", other: "{count} con error" },

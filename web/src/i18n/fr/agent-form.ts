@@ -20,7 +20,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
   "agents.id": "ID",
   "agents.idHint": "Lettres minuscules, chiffres et « - ». Non modifiable par la suite.",
   "agents.idFixed": "Non modifiable.",
-  "agents.listedAs": "Listé sous le nom {slug}",
+  "agents.listedAs": "Affiché sous le nom {slug}",
   "agents.changeId": "Modifier l’ID",
   "agents.needsId": "Saisissez un ID en lettres latines : le nom n’en contient pas.",
   "agents.instructionsPlaceholder":
@@ -31,7 +31,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
   "agents.moreSet": "Plus d’options · définies : {names}",
   "agents.descriptionOptional":
     "Si elle est vide, la première phrase des instructions. Les autres agents la lisent aussi.",
-  "agents.collectionsNote": "Il ne cherche que dans celles que l’utilisateur actuel peut lire.",
+  "agents.collectionsNote": "Il ne cherche que dans celles que l’utilisateur peut lire.",
   "agents.restored": "Vos modifications non enregistrées ont été restaurées.",
   "agents.draft": "Modifications non enregistrées",
   "agents.continue": "Reprendre le nouvel agent",

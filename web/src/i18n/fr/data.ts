@@ -10,7 +10,7 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.exportDo": "Télécharger mes données",
   "data.import": "Importer",
   "data.importText":
-    "Importe dans ce compte un export de Glasshouse, ou des chats de ChatGPT, Claude, Open WebUI ou LibreChat. Les données existantes restent et ne sont pas dupliquées ; les tâches planifiées sont importées désactivées.",
+    "Importe dans ce compte un export de Glasshouse, ou des chats de ChatGPT, Claude, Open WebUI ou LibreChat. Les données existantes sont conservées, sans doublons ; les tâches planifiées sont importées désactivées.",
   "data.importFiles":
     "ChatGPT et Claude : le fichier ZIP tel que vous l’avez reçu. Autres : .json ou .jsonl.",
   "data.choose": "Choisir un fichier",

@@ -327,7 +327,7 @@ export const dictionary: Dictionary = {
   "files.upload": "Importer des fichiers",
   "files.zip": "Tout télécharger en ZIP",
   "files.drop": "Déposez des fichiers ici pour les ajouter à ce chat.",
-  "files.uploading": "Envoi de {name}…",
+  "files.uploading": "Importation de {name}…",
   "files.uploaded": "« {name} » importé.",
   "files.changedUpload":
     "« {name} » a changé depuis que vous l’avez ouvert ; votre version n’a donc pas été enregistrée. La liste affiche la version actuelle.",

@@ -31,9 +31,9 @@ export const embedding: Record<keyof typeof en, Entry> = {
     "Certains modèles en exigent un ; consultez leur documentation. Les espaces comptent.",
   "embedding.try": "Tester",
   "embedding.trying": "Test en cours…",
-  "embedding.tried": "Une phrase a pris {time} et donné un vecteur à {dimensions} dimensions.",
+  "embedding.tried": "Une phrase a été traitée en {time} et donne un vecteur à {dimensions} dimensions.",
   "embedding.anew":
-    "Les embeddings de tous les documents seront recalculés en arrière-plan, sur le compte de leurs propriétaires. D’ici là, les embeddings actuels restent utilisés.",
+    "Les embeddings de tous les documents seront recalculés en arrière-plan ; l’utilisation est imputée au compte de leurs propriétaires. D’ici là, les embeddings actuels restent utilisés.",
   "embedding.turnsOff":
     "La recherche sémantique sera désactivée. Ses embeddings seront supprimés au bout d’une heure.",
   "audit.area.embedding": "Modèle d’embedding",

@@ -3,7 +3,7 @@ import type { jobs as en } from "../en/jobs.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const jobs: Record<keyof typeof en, Entry> = {
-  "settings.jobs": "Tâches de fond",
+  "settings.jobs": "Tâches du serveur",
   "jobs.intro": "Ce que le serveur fait en arrière-plan, compté depuis son démarrage.",
   "jobs.job": "Tâche",
   "jobs.lastRun": "Dernière exécution",
@@ -38,10 +38,10 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.delete_expired_chats": "Supprimer les chats temporaires expirés",
   "job.send_webhooks": "Envoyer les webhooks",
   "job.index_chats": "Indexer les chats pour la recherche",
-  "job.learn_facts": "Apprendre des informations des chats",
+  "job.learn_facts": "Apprendre des informations à partir des chats",
   "job.read_documents": "Lire les documents",
   "job.describe_pictures": "Décrire les images",
-  "job.embed_documents": "Vectoriser les documents",
+  "job.embed_documents": "Calculer les embeddings des documents",
   "job.extract_graphs": "Extraire les graphes de connaissances",
   "job.copy_graphs": "Copier les graphes vers la base de graphes",
   "job.copy_vectors": "Copier les vecteurs vers la base vectorielle",

@@ -28,7 +28,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "pages.readAt": "récupérée le {time}",
   "pages.openNow": "Ouvrir la version actuelle",
   "knowledge.intro":
-    "Collections de documents dans lesquelles vous et les agents pouvez chercher. Chaque résultat renvoie à son emplacement dans le texte.",
+    "Collections de documents dans lesquelles vous et vos agents pouvez chercher. Chaque résultat renvoie à son emplacement dans le texte.",
   "knowledge.new": "Nouvelle collection",
   "knowledge.own": "Mes collections",
   "knowledge.ofOthers": "Partagées par d’autres",
@@ -68,14 +68,14 @@ export const knowledge: Record<keyof typeof en, Entry> = {
     many: "{count} de fichiers importés",
     other: "{count} fichiers importés",
   },
-  "knowledge.cancel": "Annuler l’envoi",
+  "knowledge.cancel": "Annuler l’importation",
   "knowledge.notSent": {
-    one: "Échec de l’envoi de {count} fichier",
-    many: "Échec de l’envoi de {count} de fichiers",
-    other: "Échec de l’envoi de {count} fichiers",
+    one: "Échec de l’importation de {count} fichier",
+    many: "Échec de l’importation de {count} de fichiers",
+    other: "Échec de l’importation de {count} fichiers",
   },
   "knowledge.andMore": { one: "et {count} autre", many: "et {count} d’autres", other: "et {count} autres" },
-  "knowledge.retryAll": "Réessayer l’envoi",
+  "knowledge.retryAll": "Réessayer l’importation",
   "knowledge.dismiss": "Masquer",
   "knowledge.hidden": {
     one: "{count} fichier caché ignoré.",
@@ -94,9 +94,9 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.waiting": "En attente",
   "knowledge.embedding": "Embeddings : {percent} %",
   "knowledge.meaningFailed":
-    "Recherche par mots-clés uniquement : le modèle d’embedding a échoué. Nouvel essai.",
+    "Recherche par mots-clés uniquement : le modèle d’embedding a rencontré une erreur. Nouvel essai en cours.",
   "knowledge.meaningLate":
-    "Recherche par mots-clés uniquement : le modèle d’embedding ne répond pas. Nouvel essai.",
+    "Recherche par mots-clés uniquement : le modèle d’embedding ne répond pas. Nouvel essai en cours.",
   "knowledge.meaningTexts": "Recherche par mots-clés uniquement : le modèle d’embedding a rejeté son texte.",
   "knowledge.meaningCancelled": "Recherche par mots-clés uniquement : le calcul des embeddings a été arrêté.",
   "knowledge.meaningLimited":
@@ -141,7 +141,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   },
   "knowledge.noResults": "Aucun résultat pour « {query} »",
   "knowledge.notAllRead":
-    "Certains documents sont encore en cours de traitement et ne peuvent pas encore être trouvés.",
+    "Certains documents sont encore en cours de traitement et n’apparaissent pas dans les résultats.",
   "knowledge.page": "page {number}",
   "knowledge.why": "Pertinence {score} %",
   "knowledge.fused": "Score combiné",
@@ -157,14 +157,15 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.words": "Mots-clés",
   "knowledge.wordsText":
     "Combien de vos mots le passage contient, sous n’importe quelle forme. Les mots rares comptent davantage.",
-  "knowledge.noWords": "Le passage ne contient aucun de vos mots. Il correspond par les critères ci-dessous.",
+  "knowledge.noWords":
+    "Le passage ne contient aucun de vos mots. Les critères ci-dessous ont permis de le trouver.",
   "knowledge.related": "Mots associés",
   "knowledge.relatedText":
-    "De même, avec en plus les mots qui accompagnent les vôtres dans les meilleurs passages.",
+    "Idem, en comptant aussi les mots qui accompagnent les vôtres dans les meilleurs passages.",
   "knowledge.meaning": "Similarité sémantique",
-  "knowledge.meaningText": "À quel point le passage est proche de votre question par le sens.",
+  "knowledge.meaningText": "Proximité de sens entre le passage et votre question.",
   "knowledge.noMeaning": "Recherche par mots-clés uniquement.",
-  "knowledge.scoreOf": "{score}, meilleur ici : {best}",
+  "knowledge.scoreOf": "{score}, meilleur score ici : {best}",
 
   "knowledge.back": "Retour à la collection",
   "knowledge.ask": "Poser une question",
@@ -194,7 +195,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "unreadable.picture":
     "Les images nécessitent un modèle de vision, et ce serveur n’en a pas. Un administrateur peut en définir un : knowledge.vision_model.",
   "unreadable.too_many_pixels": "L’image est trop grande. La limite est de {limit} mégapixels.",
-  "unreadable.vision_failed": "Le modèle de vision a échoué.",
+  "unreadable.vision_failed": "Le modèle de vision a rencontré une erreur.",
   "unreadable.vision_late": "Le modèle de vision ne répond pas.",
   "unreadable.vision_limited": "Votre compte a atteint une limite. L’image sera décrite plus tard.",
   "unreadable.cancelled": "Arrêté.",
@@ -205,7 +206,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "graph.open": "Graphe",
   "graph.title": "Graphe de {name}",
   "graph.off":
-    "Le graphe montre les personnes, les lieux et les choses de ces documents ainsi que leurs relations, avec une citation pour chaque affirmation. Pour le construire, un modèle lit tous les documents, sur votre compte.",
+    "Le graphe montre les personnes, les lieux et les choses de ces documents ainsi que leurs relations, avec une citation pour chaque affirmation. Pour le construire, un modèle lit tous les documents ; l’utilisation est imputée à votre compte.",
   "graph.offOthers": "Le propriétaire de cette collection n’a pas activé son graphe.",
   "graph.unavailable":
     "Ce serveur n’a pas de modèle pour les graphes. Un administrateur peut en définir un dans la configuration : knowledge.graph_model.",
@@ -214,29 +215,29 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "graph.turnOn": "Construire le graphe",
   "graph.turnOff": "Supprimer le graphe",
   "graph.turnOffText":
-    "Supprime tout ce qui a été trouvé. Les documents restent. Si vous le reconstruisez, le modèle les relit.",
+    "Supprime tout ce qui a été trouvé. Les documents sont conservés. Si vous reconstruisez le graphe, le modèle les relira.",
   "graph.progress": "{done} documents traités sur {count}",
   "graph.unread": {
     one: "{count} autre doit d’abord être traité.",
     many: "{count} d’autres doivent d’abord être traités.",
     other: "{count} autres doivent d’abord être traités.",
   },
-  "graph.left": "Documents inachevés",
+  "graph.left": "Documents non terminés",
   "graph.pieces": "{done} parties sur {pieces}",
   "graph.waits": "En attente",
   "graph.retry": "Reprendre",
   "graph.retryOf": "Reprendre « {name} »",
   "graph.cancel": "Arrêter",
   "graph.cancelOf": "Arrêter le traitement de « {name} »",
-  "graph.failed": "Le modèle a échoué. Nouvel essai.",
-  "graph.late": "Le modèle ne répond pas. Nouvel essai.",
-  "graph.form": "La réponse du modèle n’avait pas le bon format. Nouvel essai.",
+  "graph.failed": "Le modèle a rencontré une erreur. Nouvel essai en cours.",
+  "graph.late": "Le modèle ne répond pas. Nouvel essai en cours.",
+  "graph.form": "La réponse du modèle n’avait pas le bon format. Nouvel essai en cours.",
   "graph.limited": "Votre compte a atteint une limite. Le traitement reprendra plus tard.",
   "graph.search": "Trouver personnes, lieux, choses",
   "graph.results": "Résultats",
   "graph.nothing": "Aucune correspondance",
   "graph.empty": "Rien trouvé dans les documents pour le moment",
-  "graph.drawing": "Diagramme du graphe. La liste à côté a le même contenu.",
+  "graph.drawing": "Diagramme du graphe. La liste voisine présente le même contenu.",
   "graph.all": "Les plus mentionnés",
   "graph.said": "Affirmations",
   "graph.nothingSaid": "Aucune affirmation sur ses relations avec d’autres",

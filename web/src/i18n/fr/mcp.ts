@@ -52,7 +52,7 @@ export const mcp: Record<keyof typeof en, Entry> = {
   "mcp.tools": "Outils autorisés",
   "mcp.toolsHint": "Un nom par ligne. Laissez vide pour tous.",
   "mcp.timeout": "Délai d’attente en secondes",
-  "mcp.badTimeout": "Saisissez de 1 à 86400 secondes.",
+  "mcp.badTimeout": "Saisissez de 1 à 86 400 secondes.",
   "mcp.headers": "En-têtes",
   "mcp.headerName": "En-tête",
   "mcp.headerValue": "Valeur",

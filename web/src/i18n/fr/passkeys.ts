@@ -15,7 +15,7 @@ export const passkeys: Record<keyof typeof en, Entry> = {
   "passkeys.madeAt": "Créée le {date} pour {host}",
   "passkeys.used": "dernière utilisation le {date}",
   "passkeys.unused": "jamais utilisée",
-  "passkeys.copied": "Cette clé d’accès a peut-être été clonée et a été désactivée. Retirez-la.",
+  "passkeys.copied": "Cette clé d’accès, peut-être clonée, a été désactivée. Retirez-la.",
   "passkeys.remove": "Retirer la clé d’accès",
   "passkeys.removeConfirm":
     "Retirer « {name} » ? Vous ne pourrez plus l’utiliser pour vous connecter. Supprimez-la aussi de l’appareil, sinon il continuera à la proposer.",
@@ -32,5 +32,5 @@ export const passkeys: Record<keyof typeof en, Entry> = {
   "passkeys.has": "clés d’accès",
   "passkeys.removeShort": "Retirer les clés d’accès",
   "passkeys.removeOfConfirm":
-    "{name} pourra ensuite se connecter avec son mot de passe et ajouter de nouvelles clés d’accès. Toutes ses sessions prennent fin.",
+    "{name} pourra ensuite se connecter avec son mot de passe et ajouter de nouvelles clés d’accès. Toutes ses sessions seront fermées.",
 };

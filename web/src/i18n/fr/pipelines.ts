@@ -3,7 +3,7 @@ import type { pipelines as en } from "../en/pipelines.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const pipelines: Record<keyof typeof en, Entry> = {
-  "settings.pipelines": "Tâches de modèle",
+  "settings.pipelines": "Tâches du modèle",
   "pipelines.intro":
     "Titres, tags, suggestions et autres petits appels à un modèle autour d’un chat. Seules les requêtes de recherche retardent une réponse, de quelques secondes au plus. Les totaux portent sur la dernière semaine.",
   "pipelines.taskModel": "Modèle de tâches",
@@ -52,8 +52,8 @@ export const pipelines: Record<keyof typeof en, Entry> = {
     "Comment les outils sont décrits aux modèles sans appel d’outils. Si l’option est désactivée, ces modèles n’ont pas d’outils.",
   "pipelines.code_interpreter": "Interpréteur de code",
   "pipelines.code_interpreter.hint":
-    "Ces modèles écrivent du Python entre des balises, et il est exécuté. Si l’option est désactivée, ils l’appellent comme tout autre outil.",
-  "pipelines.code_interpreter.retries": "Nouveaux essais",
+    "Ces modèles écrivent entre des balises du code Python, qui est exécuté. Si l’option est désactivée, ils l’appellent comme tout autre outil.",
+  "pipelines.code_interpreter.retries": "Nouveaux essais du code",
   "pipelines.code_interpreter.retriesHint":
     "Combien de fois de suite un modèle peut réessayer un code en échec dans une réponse. Au-delà, le code est affiché mais n’est pas exécuté.",
   "pipelines.calls": { one: "{count} appel", many: "{count} d’appels", other: "{count} appels" },
@@ -75,7 +75,7 @@ export const pipelines: Record<keyof typeof en, Entry> = {
   "pipelines.model": "Modèle",
   "pipelines.modelDefault": "Modèle de tâches ou celui du chat",
   "pipelines.outputTokens": "Max. de tokens en sortie",
-  "pipelines.seconds": "Délai max. en secondes",
+  "pipelines.seconds": "Délai d’attente en secondes",
   "pipelines.badNumber": "Saisissez un nombre entier.",
   "pipelines.between": "Saisissez un nombre entier de {least} à {most}.",
   "pipelines.outcome.done": "terminé",
@@ -92,7 +92,7 @@ export const pipelines: Record<keyof typeof en, Entry> = {
   "settings.completions": "Compléter mes messages",
   "settings.completionsHint":
     "Un texte gris suggère la suite possible de votre message : Tab l’accepte en entier, la flèche droite accepte un mot. Sur un téléphone, touchez-le.",
-  "audit.area.pipeline": "Tâches de modèle",
-  "audit.pipeline.change": "Tâche de modèle modifiée",
-  "audit.pipeline.try": "Tâche de modèle testée",
+  "audit.area.pipeline": "Tâches du modèle",
+  "audit.pipeline.change": "Tâche du modèle modifiée",
+  "audit.pipeline.try": "Tâche du modèle testée",
 };

@@ -25,8 +25,8 @@ export const refusals = {
   plain_characters: "« {field} » peut comporter au maximum {limit} caractères, sans NUL.",
   line_bytes: "« {field} » doit comporter de 1 à {limit} octets sur une ligne.",
   field_missing: "« {field} » est manquant.",
-  bad_day: "Écrivez un jour sous la forme 2026-11-23.",
-  bad_days: "« from » doit être un jour antérieur à « to », de dix ans au maximum.",
+  bad_day: "Saisissez une date sous la forme 2026-11-23.",
+  bad_days: "« from » doit précéder « to » d’un jour au moins et de dix ans au plus.",
   long_search: "Saisissez au maximum {limit} caractères pour la recherche.",
   request_too_large: "La requête dépasse la limite de {limit} Mo. Envoyez moins de données.",
   request_too_large_here:
@@ -34,16 +34,16 @@ export const refusals = {
   broke_off: "Le corps de la requête a été coupé. Envoyez-la à nouveau.",
   too_slow: "Le corps de la requête a été envoyé trop lentement. Envoyez-la à nouveau.",
   sign_in_first: "Connectez-vous d’abord ; les programmes envoient « Authorization: Bearer gh_… ».",
-  only_administrators: "Seul un administrateur peut faire cela.",
+  only_administrators: "Action réservée aux administrateurs.",
   from_other_site:
     "Cette requête provient d’un autre site web. Ouvrez Glasshouse directement ; les programmes utilisent une clé API.",
   only_localhost:
-    "Ce serveur répond seulement en tant que localhost ou 127.0.0.1. Derrière un proxy, définissez public_url avec l’adresse que les utilisateurs ouvrent.",
+    "Ce serveur n’est accessible que via localhost ou 127.0.0.1. Derrière un proxy, indiquez dans public_url l’adresse que les utilisateurs ouvrent.",
   no_public_url:
-    "Un administrateur doit d’abord définir public_url avec l’adresse que les utilisateurs ouvrent.",
+    "Un administrateur doit d’abord indiquer dans public_url l’adresse que les utilisateurs ouvrent.",
   proxy_hides_host:
-    "Le proxy doit transmettre le nom d’hôte que les utilisateurs ouvrent (l’en-tête Host), comme dans public_url.",
-  proxy_unclear: "Le proxy ne vous a pas identifié clairement.",
+    "Le proxy doit transmettre le nom d’hôte que les utilisateurs ouvrent (en-tête Host), le même que dans public_url.",
+  proxy_unclear: "Le proxy n’indique pas clairement qui vous êtes.",
   too_many_tries: of("Trop de tentatives. Attendez ", ["seconde", "secondes"], " et réessayez."),
   server_fault: "Une erreur s’est produite sur le serveur. Consultez son journal.",
   bodies_full: "Le serveur reçoit trop de requêtes volumineuses. Réessayez dans un instant.",
@@ -77,13 +77,14 @@ export const refusals = {
   second_step_by_browser: "Connectez-vous avec un navigateur pour modifier la validation en deux étapes.",
   proxy_signs_in: "Le proxy placé devant ce serveur gère votre connexion et décide de ce qui est demandé.",
   no_passkeys_here:
-    "Les clés d’accès nécessitent un nom d’hôte et TLS. Ouvrez ce serveur en tant que localhost ou demandez à un administrateur de définir public_url avec son adresse https.",
+    "Les clés d’accès nécessitent un nom d’hôte et TLS. Ouvrez ce serveur via localhost ou demandez à un administrateur d’indiquer son adresse https dans public_url.",
   passkey_by_browser: "Connectez-vous avec un navigateur pour créer une clé d’accès.",
   sign_in_afresh:
     "Vous n’avez pas de mot de passe ici pour confirmer votre identité. Déconnectez-vous d’abord, puis reconnectez-vous.",
   passkey_too_long: "L’opération a pris trop de temps ou a commencé ailleurs. Recommencez.",
   bad_passkey: "Le navigateur n’a pas créé de clé d’accès utilisable ici.",
-  too_many_passkeys: "Vous pouvez avoir au maximum vingt clés d’accès. Retirez-en une qui ne sert pas.",
+  too_many_passkeys:
+    "Vous pouvez avoir au maximum vingt clés d’accès. Retirez-en une dont vous ne vous servez pas.",
   passkey_known: "Cette clé d’accès est déjà enregistrée.",
   no_such_passkey: "Clé d’accès introuvable.",
   no_passkeys_of_account: "Ce compte est introuvable ou n’a pas de clés d’accès.",
@@ -100,32 +101,33 @@ export const refusals = {
   nobody_with_address: "Aucun compte n’a l’adresse e-mail « {address} ».",
   email_taken: "Un compte utilise déjà cette adresse e-mail.",
   last_administrator:
-    "C’est le dernier administrateur qui peut se connecter. Nommez d’abord un autre compte administrateur.",
-  suspend_yourself: "Vous ne pouvez pas suspendre votre propre compte. Un autre administrateur le peut.",
+    "C’est le dernier administrateur pouvant se connecter. Nommez d’abord un autre compte administrateur.",
+  suspend_yourself:
+    "Vous ne pouvez pas suspendre votre propre compte. Un autre administrateur peut le faire.",
   own_second_step:
     "C’est votre propre compte. Désactivez la validation en deux étapes dans vos paramètres, avec votre mot de passe.",
   no_second_step: "Ce compte est introuvable ou sa validation en deux étapes est désactivée.",
   delete_by_browser: "Connectez-vous avec un navigateur pour supprimer le compte.",
   not_suspended: "Seul un compte suspendu peut être supprimé. Suspendez-le d’abord.",
   no_moderation:
-    "Sur ce serveur, les administrateurs ne peuvent pas lire les chats des autres. « moderation » dans la configuration permet de changer cela.",
+    "Sur ce serveur, les administrateurs ne peuvent pas lire les chats des autres. Le paramètre « moderation » de la configuration permet de le changer.",
   invitation_needed:
     "Une invitation est nécessaire pour créer un compte ici. Demandez-en une à un administrateur.",
   invitation_over:
     "Cette invitation a été utilisée, a expiré, a été révoquée ou est destinée à une autre adresse. Demandez-en une nouvelle.",
   invitation_for_one:
-    "Une invitation pour une adresse ne peut servir qu’une fois. Omettez l’adresse ou le nombre d’utilisations.",
+    "Une invitation destinée à une adresse ne peut servir qu’une fois. Omettez l’adresse ou le nombre d’utilisations.",
   no_such_invitation: "Invitation introuvable.",
   group_gone: "Groupe introuvable. Il a peut-être été supprimé.",
   no_such_group: "Groupe introuvable.",
   group_name_taken: "Un autre groupe porte déjà ce nom.",
   too_many_groups: of("Il y a déjà ", ["groupe", "groupes"], ", soit le maximum. Supprimez-en d’abord un."),
   member_gone: "L’une de ces personnes n’a pas de compte ici, ou il a été supprimé.",
-  not_in_group: "Cette personne n’est pas dans le groupe.",
+  not_in_group: "Cette personne n’est pas membre du groupe.",
   long_description: "Une description peut comporter au maximum {limit} caractères.",
   long_provider_name: "Un nom chez le fournisseur peut comporter au maximum {limit} octets, sur une ligne.",
   bad_members: "« users » doit contenir de 1 à {limit} adresses e-mail ou ID de comptes.",
-  no_such_right: "Autorisation inconnue. Utilisez l’une des suivantes : {names}.",
+  no_such_right: "Autorisation inconnue. Autorisations possibles : {names}.",
   too_many_groups_of_rule: "« groups » peut contenir au maximum {limit} groupes.",
   group_of_rule_gone: "L’un de ces groupes est introuvable. Il a peut-être été supprimé.",
   too_many_rules: of("Il y a déjà ", ["règle", "règles"], ", soit le maximum."),
@@ -149,7 +151,7 @@ export const refusals = {
     "« signing_key » est réservé aux front-ends de confiance et doit comporter de 16 à 500 octets.",
   bad_limit:
     "Une limite doit être de 0 à 1 000 000 000 000 de requêtes ou de tokens, ou de 0 à 1 000 000 000 de dollars américains.",
-  only_own_usage: "Seul un administrateur peut voir l’utilisation des autres.",
+  only_own_usage: "Seul un administrateur peut voir l’utilisation des autres personnes.",
 
   too_many_tags: of("Au maximum ", ["tag", "tags"], " par chat."),
   bad_choice_of_chats: of("Choisissez de 1 à ", ["chat", "chats"], "."),
@@ -172,11 +174,11 @@ export const refusals = {
   bad_push_keys: "Ce ne sont pas les clés d’un abonnement push de navigateur.",
   push_needs_browser:
     "Seul un navigateur où quelqu’un est connecté peut recevoir des notifications push, pas une clé API.",
-  too_many_push_subscriptions: of(
-    "Les notifications push d’un utilisateur parviennent au maximum à ",
-    ["navigateur", "navigateurs"],
-    ".",
-  ),
+  too_many_push_subscriptions: {
+    one: "Un utilisateur peut recevoir des notifications push dans {count} navigateur au maximum.",
+    many: "Un utilisateur peut recevoir des notifications push dans {count} de navigateurs au maximum.",
+    other: "Un utilisateur peut recevoir des notifications push dans {count} navigateurs au maximum.",
+  },
   bad_expiry: "Choisissez de {min} à {max} secondes.",
   not_temporary: "Ce chat n’est pas temporaire et ne peut pas le devenir.",
   temporary_not_shared: "Un chat temporaire ne peut pas être partagé. Conservez-le d’abord.",
@@ -202,7 +204,7 @@ export const refusals = {
     "Cette réponse fait suite à des outils exécutés par un autre programme ; des réponses alternatives ne sont donc pas possibles.",
   not_beside: "L’une des réponses n’est pas, ou n’est plus, une alternative à celle-ci.",
   no_answer_to_merge_yet:
-    "Aucune de ces réponses n’est à la fois terminée et pourvue de texte. Attendez-en une ou reposez la question.",
+    "Aucune de ces réponses n’est terminée avec du texte. Attendez-en une ou reposez la question.",
   no_answer_to_merge: "Il n’y a aucune réponse à fusionner.",
   merging_is_off: "La fusion des réponses est désactivée ici.",
   no_such_run: "Cette exécution est introuvable ou ne vous appartient pas.",
@@ -213,16 +215,16 @@ export const refusals = {
   run_set_aside:
     "L’exécution ne peut pas encore continuer : son serveur de modèles ou la base de données n’a pas répondu. Vous pouvez l’arrêter maintenant, et répondre à ses questions une fois qu’elle aura repris.",
   run_elsewhere:
-    "L’exécution se trouve sur un autre serveur et a reçu l’ordre de s’arrêter, mais n’a pas encore pris fin. Réessayez dans un instant.",
+    "L’exécution se trouve sur un autre serveur et doit s’arrêter, mais n’a pas encore pris fin. Réessayez dans un instant.",
   run_still_rests: "L’exécution n’a pas pu reprendre pour recevoir la réponse. Réessayez dans un instant.",
-  run_has_ended: "L’exécution a pris fin. Envoyez ceci comme un nouveau message.",
+  run_has_ended: "L’exécution a pris fin. Envoyez-le comme nouveau message.",
   run_not_working: "L’exécution ne peut pas recevoir de message pour le moment. Réessayez dans un instant.",
-  too_many_inputs: of(
-    "Cette exécution a déjà ",
-    ["message en attente", "messages en attente"],
-    ". Attendez qu’elle en ait lu.",
-  ),
-  no_such_input: "Cette exécution n’a pas de tel message.",
+  too_many_inputs: {
+    one: "Cette exécution a déjà {count} message en attente. Attendez qu’elle l’ait lu.",
+    many: "Cette exécution a déjà {count} de messages en attente. Attendez qu’elle en ait lu quelques-uns.",
+    other: "Cette exécution a déjà {count} messages en attente. Attendez qu’elle en ait lu quelques-uns.",
+  },
+  no_such_input: "Ce message est introuvable dans cette exécution.",
   input_was_read: "L’agent a déjà lu ce message.",
   not_waiting: "Plus aucune réponse n’est attendue : elle a déjà été donnée ou l’exécution a pris fin.",
   arguments_unfit: "Les arguments modifiés ne conviennent pas à l’outil : {why}",
@@ -238,13 +240,13 @@ export const refusals = {
   long_pattern: "Un motif peut comporter au maximum {limit} octets.",
   too_many_arguments: of("Une règle peut indiquer au maximum ", ["argument", "arguments"], "."),
   fork_without_chat:
-    "Cette exécution n’appartient à aucun chat ; il n’y a donc pas de conversation à bifurquer.",
-  fork_while_going: "L’exécution n’a pas pris fin. Arrêtez-la ou attendez sa fin avant de la bifurquer.",
-  fork_too_long: "L’exécution est trop longue pour être bifurquée.",
+    "Cette exécution n’appartient à aucun chat ; il n’y a donc pas de conversation à partir de laquelle bifurquer.",
+  fork_while_going: "L’exécution n’est pas terminée. Arrêtez-la ou attendez sa fin avant de bifurquer.",
+  fork_too_long: "L’exécution est trop longue pour une bifurcation.",
   no_fork_there:
-    "Une exécution ne peut être bifurquée que juste avant un appel au modèle de son agent principal, ce qui n’est pas le cas de l’événement {after}.",
+    "Une bifurcation n’est possible que juste avant un appel au modèle de l’agent principal, ce qui n’est pas le cas à l’événement {after}.",
   fork_nearby:
-    "Une exécution ne peut être bifurquée que juste avant un appel au modèle de son agent principal, ce qui n’est pas le cas de l’événement {after}. Utilisez l’événement {nearest}.",
+    "Une bifurcation n’est possible que juste avant un appel au modèle de l’agent principal, ce qui n’est pas le cas à l’événement {after}. Utilisez l’événement {nearest}.",
   message_of_run_gone: "Le message de l’exécution n’est plus dans son chat.",
   fork_of_other_program:
     "Cette réponse fait suite à des outils exécutés par un autre programme ; seul ce programme peut donc la continuer.",
@@ -254,9 +256,9 @@ export const refusals = {
   no_such_file: "Fichier introuvable dans ce chat.",
   file_changed: "Le fichier a changé entre-temps. Rechargez-le et refaites votre modification.",
   directory_of_owner:
-    "Les fichiers de ce chat se trouvent dans un répertoire du serveur que seul son propriétaire peut lire.",
+    "Les fichiers de ce chat se trouvent dans un dossier du serveur que seul son propriétaire peut lire.",
   too_many_for_archive:
-    "Le répertoire contient trop de fichiers pour une archive, ou l’un de ses dossiers est illisible.",
+    "Le dossier contient trop de fichiers pour une archive, ou l’un de ses sous-dossiers est illisible.",
   memory_without_name: "Le nom est manquant.",
   long_memory_name: "Le nom doit tenir sur une ligne de {limit} caractères au maximum.",
   long_memory_agent: "Le nom de l’agent doit tenir sur une ligne de {limit} caractères au maximum.",
@@ -271,7 +273,7 @@ export const refusals = {
   memory_changed: "Le souvenir a changé entre-temps. Rechargez-le.",
   bad_fact: "Une information doit comporter de 1 à {limit} caractères.",
   still_moving:
-    "Un autre de vos exports ou imports est encore en cours. Attendez qu’il se termine, puis réessayez.",
+    "L’un de vos exports ou imports est encore en cours. Attendez qu’il se termine, puis réessayez.",
   importing_is_off: "L’administrateur a désactivé les imports sur ce serveur.",
   stopping_import:
     "Le serveur est en cours d’arrêt. Importez à nouveau le fichier dans un instant : ce qui a déjà été importé est conservé.",
@@ -283,11 +285,12 @@ export const refusals = {
     "Ce fichier ZIP est chiffré. Décompressez-le, puis choisissez le fichier qu’il contenait.",
   too_many_entries: "Ce fichier ZIP contient plus de {count} fichiers.",
   not_a_chat: "Ce n’est pas un chat d’Open WebUI, de ChatGPT, de Claude ou de LibreChat.",
-  too_many_values: "Il contient trop de valeurs.",
-  chat_without_messages: "Il ne contient aucun message.",
-  more_messages_than: "Il contient plus de {count} messages.",
-  single_message: "C’est un seul message de LibreChat. Exportez plutôt la conversation entière.",
-  hidden_there: "Les instructions personnalisées et les messages qui étaient masqués ne sont pas importés.",
+  too_many_values: "Contient trop de valeurs.",
+  chat_without_messages: "Ne contient aucun message.",
+  more_messages_than: "Contient plus de {count} messages.",
+  single_message: "C’est un message isolé de LibreChat. Exportez plutôt la conversation entière.",
+  hidden_there:
+    "Les instructions personnalisées et les messages masqués dans l’application d’origine ne sont pas importés.",
   recordings_stay: "Les enregistrements ne sont pas importés, seulement leurs transcriptions.",
   other_content: "Le contenu de type « {kind} » n’est pas pris en charge.",
   too_many_steps: "La réponse compte trop d’étapes.",
@@ -301,7 +304,7 @@ export const refusals = {
   bad_path: "Un chemin peut comporter au maximum {limit} octets et aucun caractère de contrôle.",
   path_missing: "Le chemin d’un fichier est manquant.",
   file_not_text: "{path} n’est pas du texte ({what}, {size} octets).",
-  nul_in_text: "Un texte n’a pas de caractères NUL, et cet outil écrit du texte.",
+  nul_in_text: "Un texte ne contient pas de caractères NUL, et cet outil écrit du texte.",
   file_there: "{from} existe déjà.",
   cannot_move: "{from} ne peut pas être déplacé vers {to}. Copiez-le plutôt.",
   file_too_large: "Le fichier ferait {size} octets, pour une limite de {limit}.",
@@ -310,16 +313,16 @@ export const refusals = {
   files_too_large:
     "Les fichiers feraient {size} octets au total, pour une limite de {limit}. Supprimez ceux qui ne servent plus.",
   directory_kept:
-    "Ce chat a enregistré des versions antérieures de {files} fichiers, ou {bytes} octets, de son répertoire, soit la limite. Continuez dans un nouveau chat.",
+    "Ce chat a conservé des versions antérieures de {files} fichiers de son dossier ({bytes} octets), soit la limite. Continuez dans un nouveau chat.",
   too_many_results: "Trop de résultats sont enregistrés parmi les fichiers.",
   no_room_for_files: "Le serveur n’a plus d’espace pour les fichiers.",
   files_unreachable: "Les fichiers sont inaccessibles pour le moment. Réessayez.",
   path_unusable:
     "/{path} est inutilisable : ce n’est pas un fichier ordinaire, le chemin passe par un lien ou est exclu (ce qui s’appelle {names} est masqué).",
   file_over_limit: "Le fichier dépasse la limite de {limit} octets.",
-  directory_read_only: "Le répertoire {name} est ici en lecture seule.",
-  directory_full: "Le disque du répertoire {name} est plein.",
-  directory_fails: "Le répertoire {name} est inutilisable : {why}.",
+  directory_read_only: "Le dossier {name} est en lecture seule ici.",
+  directory_full: "Le disque du dossier {name} est plein.",
+  directory_fails: "Le dossier {name} est inutilisable : {why}.",
 
   field_empty: "« {label} » est obligatoire.",
   field_unfit: "« {label} » doit être {what}.",
@@ -345,16 +348,16 @@ export const refusals = {
   and_more: "{names} et {more} de plus",
 
   file_not_whole:
-    "Le fichier est incomplet : il manque la fin. Le reste a été importé ; exportez-le à nouveau pour tout obtenir.",
-  too_long: "C’est trop long.",
+    "Le fichier est incomplet : il manque la fin. Le reste a été importé ; refaites l’export pour tout récupérer.",
+  too_long: "Trop long.",
   in_line: "Ligne {line} du fichier : {why}",
-  too_many_small: "Il y a trop de souvenirs, d’informations et de tâches planifiées.",
-  too_many_chats: "Il y a trop de chats.",
+  too_many_small: "Trop de souvenirs, d’informations et de tâches planifiées.",
+  too_many_chats: "Trop de chats.",
   runs_outside: "Les exécutions hors des chats ne sont conservées que quelques jours.",
   keys_stay: "Les clés ne sont pas transférées. Créez-en de nouvelles dans les paramètres.",
   agents_stay: "Seul un administrateur peut définir des agents, dans les paramètres.",
   of_no_chat: "N’appartient à aucun chat du fichier.",
-  directory_stays: "Le chat utilisait un répertoire de l’autre machine, où ses fichiers restent.",
+  directory_stays: "Le chat utilisait un dossier de l’autre machine ; ses fichiers y restent.",
   id_taken: "L’un de ses ID est déjà utilisé ici ou figure deux fois dans le fichier.",
   memory_name_here: "Un autre souvenir porte déjà ce nom.",
   memories_full: of("Il y a déjà ", ["souvenir", "souvenirs"], ", soit le maximum."),
@@ -386,7 +389,7 @@ export const refusals = {
   damaged: "Son contenu est endommagé.",
   document_not_whole: "Son fichier est incomplet.",
   collection_not_here: "Sa collection n’existe pas ici.",
-  file_over: "Un fichier peut faire ici au maximum {limit} Mo.",
+  file_over: "Un fichier ne peut pas dépasser {limit} Mo ici.",
   chat_not_here: "Le chat auquel il appartient n’existe pas ici.",
 
   no_such_collection: "Cette collection est introuvable ou n’est pas partagée avec vous.",
@@ -420,18 +423,18 @@ export const refusals = {
     "« types » peut contenir au maximum {endings} extensions de fichier sans leur point, de 1 à {letters} lettres chacune.",
   pages_not_read: "Les pages web ne peuvent pas être lues sur ce serveur (web.fetch).",
   too_many_crawls: {
-    one: "{count} de vos sites est déjà en cours de lecture, soit le maximum simultané.",
-    many: "{count} de vos sites sont déjà en cours de lecture, soit le maximum simultané.",
-    other: "{count} de vos sites sont déjà en cours de lecture, soit le maximum simultané.",
+    one: "{count} exploration de vos sites est déjà en cours, soit le maximum simultané.",
+    many: "{count} d’explorations de vos sites sont déjà en cours, soit le maximum simultané.",
+    other: "{count} explorations de vos sites sont déjà en cours, soit le maximum simultané.",
   },
   no_crawl_going_on: "Cette exploration est introuvable ou n’est pas en cours.",
   no_crawl_ended: "Cette exploration est introuvable ou n’est pas terminée.",
   no_copy_of_page: "Cette copie de page est introuvable ou vous ne pouvez pas la voir.",
   no_graph_model:
     "Ce serveur n’a pas de modèle pour les graphes. Un administrateur peut en définir un : knowledge.graph_model.",
-  no_such_entity: "Les documents n’en font pas mention, ou plus.",
+  no_such_entity: "Les documents n’en parlent pas, ou n’en parlent plus.",
   alias_of_itself: "Un nom ne peut pas être un autre nom de lui-même.",
-  too_many_aliases: "Le graphe a déjà 1000 autres noms, soit le maximum.",
+  too_many_aliases: "Le graphe a déjà 1 000 autres noms, soit le maximum.",
   graph_database_away: "La base de graphes est inutilisable : {why}.",
   graph_unreachable: "elle est injoignable",
   graph_slow: "elle ne répond pas à temps",
@@ -458,15 +461,15 @@ export const refusals = {
   no_fallback: "Modèle de repli introuvable : « {name} ».",
   models_awaited: "Le serveur de modèles n’a pas encore listé ses modèles. Réessayez dans un instant.",
   no_default_model:
-    "Aucun modèle que vous pouvez utiliser n’est connecté. Indiquez-en un ou demandez à un administrateur de connecter un serveur de modèles.",
+    "Aucun des modèles connectés ne vous est accessible. Indiquez-en un ou demandez à un administrateur de connecter un serveur de modèles.",
   default_model_gone:
     "Le modèle par défaut « {name} » n’est pas disponible. Indiquez-en un autre ou demandez à un administrateur de changer le modèle par défaut.",
   no_such_connection: "Connexion introuvable. Elle a peut-être été supprimée.",
   no_such_connection_key: "Clé introuvable dans cette connexion. Elle a peut-être été retirée.",
   connection_of_environment:
-    "Cette connexion provient des variables d’environnement du serveur et se modifie à cet endroit.",
+    "Cette connexion provient des variables d’environnement du serveur, où elle se modifie.",
   search_configured:
-    "Les fournisseurs de recherche sont définis dans le fichier de configuration ou l’environnement. Modifiez-les à cet endroit.",
+    "Les fournisseurs de recherche sont définis dans le fichier de configuration ou l’environnement. C’est là qu’ils se modifient.",
   search_twice: "Indiquez chaque fournisseur de recherche une seule fois.",
   search_url_missing: "Saisissez l’adresse de votre SearXNG.",
   bad_search_url: "Saisissez une adresse comme https://search.example.org.",
@@ -480,17 +483,17 @@ export const refusals = {
     "Le fichier de configuration contient un serveur MCP de ce nom, qui est utilisé à la place. Renommez ou supprimez l’un des deux.",
   no_mcp_server_of_name: "Serveur MCP introuvable : « {name} ».",
   mcp_server_of_file:
-    "Ce serveur MCP est défini dans le fichier de configuration. Modifiez-le à cet endroit.",
+    "Ce serveur MCP est défini dans le fichier de configuration. Modifiez-le dans ce fichier.",
   too_many_mcp_servers: of(
     "Il peut y avoir au maximum ",
     ["serveur MCP", "serveurs MCP"],
     " dans les paramètres.",
   ),
   bad_mcp_url: "Saisissez une adresse comme https://example.org/mcp, sans nom d’utilisateur ni mot de passe.",
-  bad_mcp_timeout: "Le délai d’attente doit être de 1 à 86400 secondes.",
+  bad_mcp_timeout: "Le délai d’attente doit être de 1 à 86 400 secondes.",
   bad_mcp_header: "L’en-tête « {name} » ne peut pas être envoyé.",
-  mcp_header_of_people: "L’en-tête « {name} » est nécessaire pour le jeton propre à chaque personne.",
-  mcp_token_header_alone: "Un en-tête de jeton n’est utilisé que si chaque personne saisit un jeton.",
+  mcp_header_of_people: "L’en-tête « {name} » est réservé au jeton propre à chaque personne.",
+  mcp_token_header_alone: "Un en-tête pour le jeton ne sert que si chaque personne saisit un jeton.",
   mcp_secret_without_client: "Un secret client nécessite un ID client.",
   bad_mcp_scope: "Le scope « {scope} » n’est pas valide.",
   bad_mcp_tools: of(
@@ -499,18 +502,17 @@ export const refusals = {
     ", chacun par un nom de 1 à 200 caractères.",
   ),
   mcp_secrets_of_other_host:
-    "Les en-têtes et le secret client ne sont pas envoyés à un autre hôte. Saisissez-les à nouveau ou retirez-les.",
+    "Les en-têtes et le secret client ne doivent pas être envoyés à un autre hôte. Saisissez-les à nouveau ou retirez-les.",
   mcp_secrets_unreadable:
     "Les en-têtes ou le secret client ne peuvent pas être lus avec le fichier de clé de ce serveur. Saisissez-les à nouveau.",
-  mcp_text_too_long: "Au maximum {limit} octets chacun, et {count} en-têtes.",
-  connection_of_file:
-    "Cette connexion est définie dans le fichier de configuration et se modifie à cet endroit.",
+  mcp_text_too_long: "{limit} octets au maximum par texte, et {count} en-têtes au maximum.",
+  connection_of_file: "Cette connexion est définie dans le fichier de configuration, où elle se modifie.",
   unknown_provider_kind: "« kind » vaut « {kind} », mais doit être l’une de ces valeurs : {kinds}.",
-  provider_option_missing: "Une connexion du type « {kind} » nécessite « settings.{option} ».",
-  provider_option_unknown: "Une connexion du type « {kind} » n’a pas de « settings.{option} ».",
+  provider_option_missing: "Une connexion de type « {kind} » nécessite « settings.{option} ».",
+  provider_option_unknown: "Une connexion de type « {kind} » n’a pas de « settings.{option} ».",
   provider_option_bad:
     "« settings.{option} » ne peut contenir que des lettres, des chiffres et les signes « - », « . », « _ » et « : », 100 au maximum.",
-  base_url_missing: "Une connexion du type « {kind} » nécessite « base_url », l’adresse de la ressource.",
+  base_url_missing: "Une connexion de type « {kind} » nécessite « base_url », l’adresse de la ressource.",
   bad_extra_header: "L’en-tête « {name} » ne peut pas être défini, ou sa valeur ne peut pas être envoyée.",
   bad_extra_query: "Le paramètre de requête « {name} » ne peut pas être envoyé.",
   too_many_extras:
@@ -529,7 +531,7 @@ export const refusals = {
   agent_name_taken: "Un agent nommé « {name} » existe déjà. Choisissez un autre nom.",
   too_many_agents: of("Il y a déjà ", ["agent", "agents"], ", soit le maximum. Supprimez-en d’abord un."),
   agent_of_file:
-    "L’agent « {name} » est défini dans le fichier de configuration. Modifiez-le à cet endroit et redémarrez le serveur.",
+    "L’agent « {name} » est défini dans le fichier de configuration. Modifiez-le dans ce fichier et redémarrez le serveur.",
   no_such_agent: "Agent introuvable : « {name} ». Il a peut-être été supprimé.",
   agent_chosen_gone: "Agent introuvable : « {name} ». Choisissez-en un autre : GET /api/v1/models les liste.",
   model_of_agent_gone:
@@ -552,9 +554,9 @@ export const refusals = {
   bad_agent_cost: "« limits.usd » doit être compris entre 0,000001 et 1 000 000 000.",
   bad_agent_minutes: "« limits.minutes » doit être compris entre 0,001 et {most}.",
   no_such_workspace:
-    "Le dossier de travail « {name} » est introuvable ou vous ne pouvez pas l’utiliser. Un administrateur définit les répertoires dans lesquels les chats peuvent travailler.",
-  no_such_pipeline: "Tâche de modèle introuvable.",
-  no_template: "Cette tâche de modèle n’a pas de template.",
+    "Le dossier de travail « {name} » est introuvable ou vous ne pouvez pas l’utiliser. Un administrateur définit les dossiers dans lesquels les chats peuvent travailler.",
+  no_such_pipeline: "Tâche du modèle introuvable.",
+  no_template: "Cette tâche du modèle n’a pas de template.",
   wrong_template: "Ligne {line}, colonne {column} : {why}",
   long_template: "Un template peut comporter au maximum {limit} octets.",
   bar_in_variable: "« | » ne peut être utilisé que dans MESSAGES, pas dans {name}.",
@@ -569,8 +571,8 @@ export const refusals = {
     "Le template doit contenir la balise <code_interpreter> ; sinon, le modèle ne la voit pas.",
   connect_model_first: "Connectez d’abord un modèle : la visite guidée ne peut pas le faire.",
   tour_cannot: "La visite guidée ne peut pas le faire. Choisissez un autre modèle.",
-  bad_pipeline_tokens: "Les tokens doivent être compris entre 1 et {most}.",
-  bad_pipeline_seconds: "Les secondes doivent être comprises entre 1 et {most}.",
+  bad_pipeline_tokens: "Le nombre de tokens doit être compris entre 1 et {most}.",
+  bad_pipeline_seconds: "Le nombre de secondes doit être compris entre 1 et {most}.",
   queries_are_off: "La génération de requêtes est désactivée ici.",
   autocompletion_is_off: "L’autocomplétion est désactivée ici.",
   too_long_to_complete: "Seuls les textes de {limit} caractères au maximum peuvent être complétés.",
@@ -584,8 +586,12 @@ export const refusals = {
   chat_of_run_gone: "Le chat de l’exécution n’existe plus.",
   no_time_zone: "Fuseau horaire inconnu : « {name} ».",
   cron_or_once: "Une tâche planifiée nécessite soit « cron », soit « once_at ».",
-  no_time_to_come: "Aucune de ces dates n’est dans le futur.",
-  too_often: of("Une tâche planifiée doit s’exécuter à intervalle d’au moins ", ["minute", "minutes"], "."),
+  no_time_to_come: "Aucune de ces dates n’est à venir.",
+  too_often: {
+    one: "Les exécutions d’une tâche planifiée doivent être espacées d’au moins {count} minute.",
+    many: "Les exécutions d’une tâche planifiée doivent être espacées d’au moins {count} de minutes.",
+    other: "Les exécutions d’une tâche planifiée doivent être espacées d’au moins {count} minutes.",
+  },
   long_cron: "Une expression cron peut comporter au maximum {limit} caractères.",
   bad_cron: "« {cron} » n’est pas une expression cron de cinq champs : {why}",
   too_many_webhooks: of(
@@ -595,11 +601,11 @@ export const refusals = {
   ),
   cannot_send_there: "Cette adresse est inutilisable. {why}",
   https_needed: "Cette adresse est inutilisable. Elle doit commencer par https://.",
-  webhook_answers: "La réponse a été HTTP {status}.",
+  webhook_answers: "Le serveur a répondu avec HTTP {status}.",
   webhook_secret_lost: "Son secret ne peut pas être déchiffré : {why}.",
-  token_instead: "Ce serveur exige plutôt un jeton. Saisissez-en un.",
-  no_token_taken: "Ce serveur n’accepte pas de jeton. Connectez-vous-y plutôt.",
+  token_instead: "Ce serveur exige un jeton au lieu d’une connexion. Saisissez-en un.",
+  no_token_taken: "Ce serveur n’accepte pas de jeton. Utilisez plutôt la connexion.",
   bad_token: "Un jeton doit comporter de 1 à {limit} lettres, chiffres et symboles.",
-  no_mcp_sign_in: "Ce serveur MCP est introuvable ou n’a pas de connexion.",
+  no_mcp_sign_in: "Ce serveur MCP est introuvable ou ne demande pas de connexion.",
   cannot_sign_in_there: "Impossible de se connecter à « {name} » pour le moment. {why}",
 } satisfies Partial<Record<keyof Messages, Entry>>;

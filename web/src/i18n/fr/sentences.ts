@@ -22,11 +22,11 @@ export const sentences: Record<keyof Messages, Entry> = {
     other: "Tour {turn} : lecture de {count} sources…",
   },
   writing_report: "Rédaction du rapport…",
-  looking_for: "Choix des recherches…",
+  looking_for: "Choix des requêtes de recherche…",
   searching_queries: {
-    one: "Recherche de {count} requête…",
-    many: "Recherche de {count} de requêtes…",
-    other: "Recherche de {count} requêtes…",
+    one: "{count} recherche en cours…",
+    many: "{count} de recherches en cours…",
+    other: "{count} recherches en cours…",
   },
   reading_pages: {
     one: "Lecture de {count} page…",
@@ -38,9 +38,9 @@ export const sentences: Record<keyof Messages, Entry> = {
   the_run: "L’exécution",
   the_agent: "L’agent",
   limit_steps: {
-    one: "L’agent a effectué {count} étape, sa limite. Il s’arrête avec le résultat obtenu.",
-    many: "L’agent a effectué {count} d’étapes, sa limite. Il s’arrête avec le résultat obtenu.",
-    other: "L’agent a effectué {count} étapes, sa limite. Il s’arrête avec le résultat obtenu.",
+    one: "L’agent a effectué {count} étape, soit sa limite. Il s’arrête avec le résultat obtenu.",
+    many: "L’agent a effectué {count} d’étapes, soit sa limite. Il s’arrête avec le résultat obtenu.",
+    other: "L’agent a effectué {count} étapes, soit sa limite. Il s’arrête avec le résultat obtenu.",
   },
   limit_steps_near: "L’agent a effectué {count} étapes sur {limit}. Il s’arrête avec le résultat obtenu.",
   limit_all_steps: {
@@ -55,7 +55,7 @@ export const sentences: Record<keyof Messages, Entry> = {
     other: "{who} a utilisé {count} tokens, pour une limite de {limit}. Arrêt avec le résultat obtenu.",
   },
   limit_cost: "{who} a coûté {cost}, pour une limite de {limit}. Arrêt avec le résultat obtenu.",
-  limit_time: "{who} a travaillé {seconds} secondes, sa limite. Arrêt avec le résultat obtenu.",
+  limit_time: "{who} a travaillé pendant {seconds} secondes, soit sa limite. Arrêt avec le résultat obtenu.",
   limit_time_near:
     "{who} a travaillé {seconds} secondes sur les {limit} prévues. Arrêt avec le résultat obtenu.",
   limit_answer: {
@@ -103,11 +103,11 @@ export const sentences: Record<keyof Messages, Entry> = {
   empty_answer: "Le modèle a donné une réponse vide.",
   made_picture_too_large:
     "Une image du modèle est trop volumineuse pour être conservée : {size} octets, pour un maximum de {limit}.",
-  made_picture_unreadable: "Une image du modèle est illisible et n’est pas affichée.",
+  made_picture_unreadable: "Une image du modèle est illisible et n’a donc pas été affichée.",
   answer_cut: "Le modèle a atteint sa limite de tokens en sortie ; la réponse est peut-être tronquée.",
   answer_filtered: "Le filtre de contenu du serveur de modèles a tronqué la réponse.",
   answer_without_end: "Le serveur de modèles a mis fin à sa réponse sans indiquer qu’elle était complète.",
-  answer_not_in_form: "La réponse n’est pas au format demandé et est donc rédigée à nouveau : {fault}.",
+  answer_not_in_form: "La réponse n’est pas au format demandé et va être rédigée à nouveau : {fault}.",
   answer_never_in_form: "Le modèle n’a pas répondu au format demandé : {fault}.",
   other_model: "{before} n’a pas pu être utilisé ; {after} le remplace. {why}",
 
@@ -121,7 +121,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   fault_and_more: "{fault} ; {more}",
 
   no_summary: "Les étapes antérieures n’ont pas pu être résumées et sont donc omises : {why}",
-  parts_too_long: "Même des parties de celles-ci sont trop longues pour le serveur de modèles.",
+  parts_too_long: "Même découpées, elles sont trop longues pour le serveur de modèles.",
 
   no_answer_of: "{name} n’a pas répondu. {why}",
   nobody_answered:
@@ -129,16 +129,17 @@ export const sentences: Record<keyof Messages, Entry> = {
 
   no_report: "Le modèle n’a pas rédigé de rapport. Voici les notes.",
   notes_so_far: "La recherche s’est arrêtée avant le rapport. Voici les notes prises jusqu’ici.",
-  cites_nothing: "Le rapport ne cite aucune source ; rien n’indique donc son origine.",
-  quotes_found: "{verified} notes citées sur {count} ont une citation retrouvée mot pour mot dans la source.",
+  cites_nothing: "Le rapport ne cite aucune source ; rien n’indique donc d’où viennent ses informations.",
+  quotes_found:
+    "{verified} notes citées sur {count} comportent une citation retrouvée mot pour mot dans la source.",
   nothing_to_research_in:
-    "Il n’y a rien où chercher : aucune collection de documents à laquelle vous avez accès et aucune recherche web. Créez d’abord une collection ou contactez un administrateur.",
+    "Aucune source où chercher : aucune collection de documents à laquelle vous avez accès et aucune recherche web. Créez d’abord une collection ou contactez un administrateur.",
   no_web_here: "La recherche web n’est pas disponible ici ; la réponse est donc donnée sans elle.",
 
   interrupted:
-    "Le serveur a redémarré pendant cette exécution. Ce qu’elle a écrit est conservé ; renvoyez un message pour continuer.",
+    "Le serveur a redémarré pendant cette exécution. Ce qu’elle a écrit est conservé ; envoyez un nouveau message pour continuer.",
   given_up:
-    "Le serveur s’est arrêté à plusieurs reprises pendant cette exécution, qui a donc pris fin. Ce qu’elle a écrit est conservé ; renvoyez un message pour continuer.",
+    "Le serveur s’est arrêté à plusieurs reprises pendant cette exécution, qui a donc pris fin. Ce qu’elle a écrit est conservé ; envoyez un nouveau message pour continuer.",
   model_gone: "Le serveur a redémarré pendant cette exécution, et le modèle {name} n’est plus disponible.",
   fault_of_server: "L’exécution a pris fin à cause d’une erreur du serveur. Ce qu’elle a écrit est conservé.",
   not_stored: "Le journal n’a pas pu être enregistré ; l’exécution a donc été arrêtée.",
@@ -174,7 +175,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   model_gave_up: "Le serveur de modèles a mis trop de temps et a abandonné (408). Réessayez.",
   context_full: "La conversation est trop longue pour le modèle. Message du serveur de modèles : {quote}",
   model_refused: "Le serveur de modèles a refusé la requête ({status}).",
-  model_failed: "Le serveur de modèles a échoué ({status}). Réessayez plus tard.",
+  model_failed: "Le serveur de modèles a rencontré une erreur ({status}). Réessayez plus tard.",
   key_wanted: "Le serveur de modèles exige une clé. Saisissez-en une pour cette connexion.",
   key_not_allowed: "Le serveur de modèles n’autorise pas cette clé à utiliser le modèle.",
   key_refused: "Le serveur de modèles a refusé la clé. Vérifiez la clé de cette connexion.",
@@ -186,14 +187,14 @@ export const sentences: Record<keyof Messages, Entry> = {
     "{server} n’est pas un serveur compatible OpenAI : il a répondu par une page web. Vérifiez l’adresse ; elle se termine souvent par /v1.",
   no_model_list:
     "{server} n’est pas un serveur compatible OpenAI : sa liste de modèles est illisible. Vérifiez l’adresse ; elle se termine souvent par /v1.",
-  no_answer_within: "{server} n’a pas répondu en {seconds} s.",
+  no_answer_within: "{server} n’a pas répondu dans un délai de {seconds} s.",
   no_model_server: "« {model} » n’a pas de serveur de modèles.",
   did_you_mean: "{words} Vouliez-vous dire {names} ?",
   no_embeddings:
-    "{model} ne peut pas créer d’embeddings : sa connexion est du type {kind}. Indiquez un modèle d’embedding.",
-  useless_answer: "La réponse de {model} est inutilisable : {why}.",
+    "{model} ne peut pas créer d’embeddings : sa connexion est de type {kind}. Indiquez un modèle d’embedding.",
+  useless_answer: "Réponse de {model} inutilisable : {why}.",
   answer_over: "La réponse de {model} dépasse {limit} Mo.",
-  not_finished_within: "Le modèle n’a pas terminé sa réponse en {seconds} s.",
+  not_finished_within: "Le modèle n’a pas terminé sa réponse dans un délai de {seconds} s.",
   model_reported: "Le serveur de modèles a signalé une erreur : {quote}",
   not_the_protocol:
     "Le serveur de modèles à l’adresse {server} a envoyé quelque chose qui n’est pas le protocole OpenAI : {quote}",
@@ -204,15 +205,15 @@ export const sentences: Record<keyof Messages, Entry> = {
     "Le serveur de modèles a envoyé un seul événement de plus de {limit} Mo, ce qui n’est pas conforme au protocole.",
   gave_up_in_answer: "Le serveur de modèles a abandonné au milieu de la réponse. Réessayez.",
   answers_texts: "Le serveur de modèles prend en charge le chat, mais pas la complétion de texte.",
-  tried_just_now: "Un nouvel essai du serveur de modèles est en cours.",
-  left_alone: "{name} a échoué plusieurs fois et n’est pas utilisé pendant {seconds} s.",
+  tried_just_now: "Une nouvelle tentative auprès du serveur de modèles est en cours.",
+  left_alone: "{name} a échoué plusieurs fois et reste en pause pendant {seconds} s.",
   because: "{words} {why}",
   vectors_differ:
     "Le modèle a renvoyé des vecteurs de longueurs différentes, qui ne peuvent pas être comparés.",
   vector_without_direction: "Le modèle a renvoyé un vecteur sans direction, qui ne permet de rien trouver.",
   built_in_slow: "Le modèle intégré a mis plus de {seconds} s.",
   built_in_missing:
-    "Le modèle intégré n’est pas installé : {file} est absent. Un administrateur peut l’installer comme décrit dans la page du manuel sur les documents.",
+    "Le modèle intégré n’est pas installé : {file} est absent. Un administrateur peut l’installer comme décrit à la page du manuel sur les documents.",
   built_in_broken: "Le modèle intégré n’a pas pu être chargé. Consultez le journal du serveur.",
   not_in_form_of: "{name} n’a pas répondu au format demandé.",
   said_nothing: "{name} n’a pas décrit l’image.",
@@ -235,7 +236,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   no_page: "Page introuvable (HTTP {status}).",
   page_closed: "Le site ne permet pas de lire cette page (HTTP {status}). Utilisez une autre source.",
   site_busy: "Le site demande d’attendre (HTTP 429). Réessayez plus tard ou utilisez une autre source.",
-  site_fault: "Le serveur du site a échoué (HTTP {status}). Réessayez plus tard.",
+  site_fault: "Le serveur du site a rencontré une erreur (HTTP {status}). Réessayez plus tard.",
   without_page: "Le site a répondu sans page (HTTP {status}).",
   not_text: "Le contenu de cette adresse ({what}) n’est pas du texte et ne peut pas être lu.",
   a_picture: "une image",
@@ -244,17 +245,17 @@ export const sentences: Record<keyof Messages, Entry> = {
   not_image: "Ce n’est pas une image PNG, JPEG, GIF ou WebP.",
   page_unreadable: "La page a été chargée mais est illisible. {why}",
   page_needs_scripts: "La page n’affiche rien avant l’exécution de ses scripts, et {why}",
-  scripts_slow: "ils n’ont pas terminé à temps.",
+  scripts_slow: "ils ne se sont pas terminés à temps.",
   scripts_too_large: "ils ont demandé plus de mémoire ou d’espace disque que n’en a droit une page.",
   browser_not_started: "le navigateur de ce serveur n’a pas pu démarrer.",
-  browser_failed: "le navigateur de ce serveur a échoué.",
+  browser_failed: "le navigateur de ce serveur a rencontré une erreur.",
   browser_not_here: "le navigateur ne peut pas démarrer sur ce système.",
   crawl4ai_failed: "Crawl4AI n’a pas pu la charger : {why}.",
   no_web_search:
     "La recherche web n’est pas configurée sur ce serveur. Un administrateur peut la configurer (web.search).",
   bad_web_query: "Une recherche doit comporter de 1 à {limit} caractères.",
   web_search_failed: "La recherche n’a pas fonctionné : {why}",
-  own_fault: "Le serveur n’a pas pu le faire à cause d’une erreur interne.",
+  own_fault: "Impossible à cause d’une erreur interne du serveur.",
   collection_full: {
     one: "Une collection peut contenir au maximum {count} document.",
     many: "Une collection peut contenir au maximum {count} de documents.",

@@ -3,7 +3,7 @@
  */
 export const serverSettings: Readonly<Record<string, string>> = {
   listen: "Adresses sur lesquelles le serveur écoute.",
-  public_url: "L’adresse que saisissent les utilisateurs, en cas de proxy inverse.",
+  public_url: "Adresse que saisissent les utilisateurs, en cas de proxy inverse.",
   cors_allow_origins: "Origines d’autres sites dont les pages peuvent appeler l’API avec une clé.",
   trusted_proxies: "Proxys dont l’en-tête « X-Forwarded-For » est pris en compte.",
   data_dir:
@@ -14,11 +14,11 @@ export const serverSettings: Readonly<Record<string, string>> = {
   session_max_hours: "Heures après lesquelles un navigateur doit se reconnecter, même s’il est utilisé.",
   file_link_days: "Jours pendant lesquels les front-ends peuvent ouvrir les liens signés des fichiers.",
   retention_days: "Jours de conservation des exécutions sans chat.",
-  moderation: "Si les administrateurs peuvent lire les chats de tous. Les utilisateurs en sont informés.",
+  moderation: "Permet aux administrateurs de lire les chats de tous. Les utilisateurs en sont informés.",
   audit_days: "Jours de conservation des entrées du journal d’audit.",
   forward_user_info_headers:
-    "Si les serveurs de modèles du fichier et de l’environnement sont informés de l’utilisateur qui interroge.",
-  bedrock: "Si les identifiants AWS du serveur créent une connexion à Amazon Bedrock.",
+    "Indique aux serveurs de modèles du fichier et de l’environnement quel utilisateur fait la requête.",
+  bedrock: "Crée une connexion à Amazon Bedrock avec les identifiants AWS du serveur.",
   body_limit_mb: "Taille maximale d’une requête, en Mo.",
   import_limit_mb: "Taille maximale d’un fichier à importer, en Mo. 0 désactive les imports.",
   body_memory_mb: "Mémoire pour les requêtes en cours de réception, en Mo.",
@@ -28,7 +28,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   lease_seconds:
     "Avec PostgreSQL : secondes après lesquelles un autre serveur reprend les exécutions d’un serveur muet.",
   approvals:
-    "Règles des appels d’outils soumis à approbation, en plus de ceux pour lesquels l’outil la demande.",
+    "Règles des appels d’outils soumis à approbation, en plus de ceux pour lesquels l’outil en demande une.",
   "limits.steps": "Appels au modèle d’un agent.",
   "limits.all_steps": "Appels au modèle de tous les agents d’une exécution.",
   "limits.tokens": "Tokens en entrée et en sortie d’une exécution. 0 : sans limite.",
@@ -39,13 +39,13 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "limits.parallel": "Appels d’outils et sous-agents simultanés d’un agent.",
   "limits.context_share":
     "Part de la fenêtre de contexte au-delà de laquelle le début de la conversation est résumé.",
-  "programs.enabled": "Si les agents peuvent exécuter des programmes.",
+  "programs.enabled": "Permet aux agents d’exécuter des programmes.",
   "programs.python": "L’interpréteur Python. Vide : celui du serveur.",
   "programs.seconds": "Durée maximale d’un programme, en secondes.",
   "programs.memory_mb": "Mémoire d’un programme, en Mo.",
   "programs.processes": "Processus et threads simultanés d’un programme.",
   "knowledge.file_mb": "Taille maximale d’un fichier dans une collection, en Mo.",
-  "knowledge.person_mb": "Tous les documents d’une personne, en Mo.",
+  "knowledge.person_mb": "Taille totale des documents d’une personne, en Mo.",
   "knowledge.memory_mb": "Mémoire pour les index des collections consultées, en Mo.",
   "knowledge.embedding_model":
     "Modèle d’embedding pour la recherche sémantique. « built-in » : le modèle intégré. Vide : mots-clés seulement.",
@@ -60,25 +60,25 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.qdrant_url":
     "Adresse d’un Qdrant qui compare les embeddings. Vide : ils sont comparés en mémoire.",
   "knowledge.qdrant_key": "Clé API de Qdrant.",
-  "knowledge.pgvector": "Si pgvector compare les embeddings dans PostgreSQL plutôt qu’en mémoire.",
+  "knowledge.pgvector": "Compare les embeddings avec pgvector dans PostgreSQL plutôt qu’en mémoire.",
   "knowledge.rerank_model": "Modèle qui reclasse les meilleurs passages. Vide : aucun.",
-  "knowledge.rerank_seconds": "Secondes pendant lesquelles une recherche attend ce modèle.",
+  "knowledge.rerank_seconds": "Secondes pendant lesquelles une recherche attend le modèle de reclassement.",
   "knowledge.vision_model":
     "Modèle de vision qui lit les images ajoutées comme documents. Vide : elles ne sont pas lues.",
   "knowledge.graph_model": "Modèle qui extrait les graphes des collections. Vide : pas de graphes.",
   "knowledge.graph_url":
     "Base de graphes Bolt, comme Neo4j, qui reçoit une copie des graphes. Vide : aucune.",
   "knowledge.graph_user": "Utilisateur de la base de graphes.",
-  "knowledge.graph_password": "Mot de passe de cet utilisateur.",
+  "knowledge.graph_password": "Mot de passe de l’utilisateur de la base de graphes.",
   "knowledge.graph_database": "Nom de la base de données sur le serveur de graphes. Vide : celle par défaut.",
-  "research.turns": "Nombre maximal de tours (chercher et lire) d’une recherche.",
-  "research.deep_turns": "De même pour la recherche approfondie.",
-  "research.queries": "Nombre maximal de requêtes par tour.",
-  "research.sources": "Nombre maximal de sources lues par tour.",
+  "research.turns": "Nombre maximal de tours (recherche et lecture) d’une recherche.",
+  "research.deep_turns": "Nombre maximal de tours d’une recherche approfondie.",
+  "research.queries": "Nombre maximal de requêtes par tour de recherche.",
+  "research.sources": "Nombre maximal de sources lues par tour de recherche.",
   "research.steps": "Appels au modèle de tous les agents d’une recherche. 0 : comme dans « limits ».",
-  "research.tokens": "Ses tokens. 0 : comme dans « limits ».",
-  "research.usd": "Son coût. 0 : comme dans « limits ».",
-  "research.minutes": "Ses minutes d’activité. 0 : comme dans « limits ».",
+  "research.tokens": "Tokens en entrée et en sortie d’une recherche. 0 : comme dans « limits ».",
+  "research.usd": "Coût d’une recherche, en dollars américains. 0 : comme dans « limits ».",
+  "research.minutes": "Minutes d’activité d’une recherche. 0 : comme dans « limits ».",
   "web.search":
     "Fournisseurs de recherche dans l’ordre, séparés par des virgules : searxng, brave, tavily, mcp, own. Vide : aucun.",
   "web.search_url": "Adresse de SearXNG ; celle d’un autre fournisseur si ce n’est pas celle par défaut.",
@@ -89,51 +89,54 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "web.brave_key": "Clé API de Brave s’il y a plusieurs fournisseurs.",
   "web.tavily_url": "Adresse de Tavily, si ce n’est pas celle par défaut.",
   "web.tavily_key": "Clé API de Tavily s’il y a plusieurs fournisseurs.",
-  "web.fetch": "Si les agents peuvent lire des pages web.",
-  "web.robots": "Si le « robots.txt » des sites est respecté.",
+  "web.fetch": "Permet aux agents de lire des pages web.",
+  "web.robots": "Respecte le « robots.txt » des sites.",
   "web.pause_ms": "Millisecondes entre deux requêtes vers un même hôte.",
   "web.seconds": "Secondes que peut prendre une page, redirections comprises.",
   "web.page_mb": "Taille maximale d’une page, en Mo.",
   "web.fresh_minutes": "Minutes pendant lesquelles la copie d’une page sert sans interroger son serveur.",
   "pipelines.task_model":
     "Modèle des titres et tâches similaires dans les chats avec un modèle de cette machine ou de son réseau. Vide : celui du chat.",
-  "pipelines.task_model_external": "De même dans les chats avec un modèle externe.",
-  "pipelines.enable_title_generation": "Si un modèle rédige les titres des chats.",
+  "pipelines.task_model_external":
+    "Modèle des titres et tâches similaires dans les chats avec un modèle externe. Vide : celui du chat.",
+  "pipelines.enable_title_generation": "Fait rédiger les titres des chats par un modèle.",
   "pipelines.title_generation_prompt_template": "Template de prompt pour les titres. Vide : celui intégré.",
-  "pipelines.enable_tags_generation": "Si un modèle rédige les tags des chats.",
+  "pipelines.enable_tags_generation": "Fait rédiger les tags des chats par un modèle.",
   "pipelines.tags_generation_prompt_template": "Template de prompt pour les tags.",
-  "pipelines.enable_follow_up_generation": "Si un modèle suggère des questions pour continuer.",
-  "pipelines.follow_up_generation_prompt_template": "Template de prompt pour ces suggestions.",
+  "pipelines.enable_follow_up_generation": "Fait suggérer des questions de suivi par un modèle.",
+  "pipelines.follow_up_generation_prompt_template": "Template de prompt pour les questions de suivi.",
   "pipelines.enable_search_query_generation":
-    "Si un modèle rédige les requêtes de recherche web avant la réponse.",
+    "Fait rédiger par un modèle les requêtes de recherche web avant la réponse.",
   "pipelines.enable_retrieval_query_generation":
-    "De même pour les documents, pour tous les messages sauf le premier du chat.",
+    "Fait rédiger par un modèle les requêtes dans les documents, sauf pour le premier message d’un chat.",
   "pipelines.query_generation_prompt_template":
     "Template de prompt pour les requêtes, sur le Web et dans les documents.",
   "pipelines.rag_template": "Template qui présente les passages au modèle.",
   "pipelines.rag_top_k": "Nombre maximal de passages par message.",
   "pipelines.rag_system_context":
-    "Si les passages vont dans le message système plutôt qu’avant le message de l’utilisateur.",
-  "pipelines.enable_autocomplete_generation": "Si un modèle complète ce que l’on écrit.",
+    "Place les passages dans le message système plutôt qu’avant le message de l’utilisateur.",
+  "pipelines.enable_autocomplete_generation": "Fait compléter par un modèle les messages en cours de saisie.",
   "pipelines.autocomplete_generation_input_max_length":
     "Longueur maximale du texte complété, en caractères. -1 : illimitée.",
   "pipelines.autocomplete_generation_prompt_template": "Template de prompt pour l’autocomplétion.",
-  "pipelines.enable_moa_generation": "Si plusieurs réponses à un message peuvent être fusionnées.",
+  "pipelines.enable_moa_generation": "Permet de fusionner plusieurs réponses à un message.",
   "pipelines.moa_generation_prompt_template": "Template de prompt pour la fusion des réponses.",
   "pipelines.moa_samples": "Nombre de réponses demandées à un modèle par défaut.",
   "pipelines.moa_layers":
-    "Nombre de tours de réponses avant la fusion ; dès le deuxième, avec toutes les réponses sous les yeux.",
+    "Nombre de tours de réponses avant la fusion ; à partir du deuxième, chaque modèle voit toutes les réponses.",
   "pipelines.tools_function_calling_prompt_template":
-    "Template qui décrit les outils aux modèles sans appel d’outils.",
+    "Template de prompt qui décrit les outils aux modèles sans appel d’outils.",
   "pipelines.enable_code_interpreter":
-    "Si ces modèles écrivent du Python entre des balises ; sinon, ils l’appellent comme tout autre outil.",
-  "pipelines.code_interpreter_prompt_template": "Template qui leur décrit l’interpréteur de code.",
+    "Fait écrire du Python entre des balises aux modèles sans appel d’outils ; sinon, ils l’appellent comme tout autre outil.",
+  "pipelines.code_interpreter_prompt_template":
+    "Template de prompt qui décrit l’interpréteur de code à ces modèles.",
   "pipelines.code_interpreter_max_retries":
-    "Combien de fois de suite un code Python en échec est réessayé dans une réponse.",
-  "web.person_mb": "Copies de pages d’une personne, en Mo ; les plus anciennes sont supprimées.",
+    "Nombre de nouveaux essais de suite pour un code Python en échec, par réponse.",
+  "web.person_mb":
+    "Taille totale des copies de pages d’une personne, en Mo ; les plus anciennes sont supprimées.",
   "web.browser":
     "Ce qui exécute les scripts des pages qui en ont besoin : auto, le chemin d’un Chromium ou l’adresse d’un Crawl4AI. Vide : rien.",
-  "web.browser_key": "Jeton de Crawl4AI.",
+  "web.browser_key": "Jeton pour Crawl4AI.",
   "web.browser_hosts": "Hôtes dont les pages sont toujours lues avec le navigateur.",
   "web.browser_seconds": "Durée maximale des scripts d’une page, en secondes.",
   "skills.folder": "Dossier des compétences. Vide : « skills » dans le dossier de données.",
@@ -144,12 +147,12 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "oidc.client_secret": "Secret du client chez le fournisseur.",
   "oidc.name": "Nom du fournisseur sur le bouton « Continuer avec… ».",
   "oidc.scopes": "Scopes à demander.",
-  "oidc.groups_claim": "Le claim contenant les groupes d’une personne.",
+  "oidc.groups_claim": "Claim contenant les groupes d’une personne.",
   "oidc.groups_url": "Où demander les groupes trop nombreux pour le jeton. Vide : nulle part.",
   "oidc.admin_groups": "Groupes dont les membres sont administrateurs. Vide : ils sont choisis ici.",
   "oidc.allowed_groups": "Groupes dont les membres peuvent se connecter. Vide : tous.",
-  "oidc.create_accounts": "Si un compte est créé à la première connexion.",
-  "oidc.link_by_email": "Si une adresse vérifiée donne accès au compte existant de même adresse.",
+  "oidc.create_accounts": "Crée un compte à la première connexion.",
+  "oidc.link_by_email": "Donne accès au compte existant qui a la même adresse, si elle est vérifiée.",
   "trusted_header.user":
     "En-tête avec l’ID de la personne auprès du proxy. Vide : aucun proxy ne connecte les utilisateurs.",
   "trusted_header.email": "En-tête avec l’adresse e-mail. Vide : l’ID est l’adresse.",
@@ -162,12 +165,11 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "trusted_header.admin_groups":
     "Groupes dont les membres sont administrateurs, selon le proxy. Vide : ils sont choisis ici.",
   "trusted_header.allowed_groups": "Groupes dont les membres ont accès, selon le proxy. Vide : tous.",
-  "trusted_header.create_accounts": "Si un compte est créé à la première requête via le proxy.",
-  "trusted_header.link_by_email":
-    "Si l’adresse indiquée par le proxy donne accès au compte existant de même adresse.",
+  "trusted_header.create_accounts": "Crée un compte à la première requête via le proxy.",
+  "trusted_header.link_by_email": "Donne accès au compte existant qui a l’adresse indiquée par le proxy.",
   "outbound.allow": "Hôtes et réseaux accessibles par des adresses de tiers, en plus de l’Internet public.",
   "log.level": "Niveau de détail du journal du serveur.",
   "log.format": "Format du journal : texte ou JSON.",
   "tracing.endpoint": "Collecteur OpenTelemetry qui reçoit les traces. Vide : aucun.",
-  "tracing.content": "Si les traces contiennent les tâches, les arguments et les résultats.",
+  "tracing.content": "Inclut les tâches, les arguments et les résultats dans les traces.",
 };

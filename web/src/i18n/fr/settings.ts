@@ -22,9 +22,9 @@ export const settings: Record<keyof typeof en, Entry> = {
   "theme.system": "Système",
 
   "consent.intro":
-    "Les appels d’outils que vous autorisez toujours s’exécutent sans demande. Les modifications s’appliquent aux exécutions lancées à partir de maintenant.",
+    "Les appels d’outils que vous autorisez toujours s’exécutent sans vous demander votre accord. Les modifications s’appliquent aux exécutions lancées à partir de maintenant.",
   "consent.none":
-    "Rien n’est toujours autorisé pour le moment. Choisissez « Toujours autoriser » lorsqu’un agent demande à exécuter un outil.",
+    "Aucune autorisation permanente pour le moment. Choisissez « Toujours autoriser » lorsqu’un agent demande à exécuter un outil.",
   "consent.everyCall": "tous les appels",
   "consent.chat": "dans un chat",
   "consent.openChat": "Ouvrir le chat",
@@ -38,7 +38,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "memory.use": "Utiliser la mémoire",
   "memory.useHint":
     "Si l’option est désactivée, les agents ne voient rien des chats antérieurs et n’enregistrent rien des nouveaux. Les souvenirs enregistrés sont conservés.",
-  "memory.learn": "Apprendre à me connaître via mes messages",
+  "memory.learn": "Apprendre à me connaître d’après mes messages",
   "memory.learnHint":
     "Après deux minutes d’inactivité d’un chat, son modèle lit vos nouveaux messages, ce qui coûte un appel au modèle. Les messages antérieurs à l’activation ne sont pas lus.",
   "memory.learnNeedsUse": "Activez d’abord « Utiliser la mémoire ».",
@@ -68,7 +68,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "memory.agentHint": "Nom de l’agent, par exemple main. Laissez vide pour tous les agents.",
   "memory.facts": "Ce que les agents savent de vous",
   "facts.intro":
-    "Appris uniquement de vos propres messages. Les agents voient toutes ces informations tant que l’apprentissage est activé.",
+    "Tirées uniquement de vos propres messages. Les agents voient toutes ces informations tant que l’apprentissage est activé.",
   "facts.none": "Rien d’appris pour le moment",
   "facts.why": "de ce chat",
   "facts.chatGone": "d’un chat supprimé",
@@ -196,7 +196,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "models.asInput": "comme l’entrée",
   "models.asOutput": "comme la sortie",
   "models.priceList":
-    "Prix public de {model} chez {provider} ({source}, {date}). Les prix saisis ici le remplacent.",
+    "Prix public de {model} chez {provider} ({source}, {date}). Les prix saisis ici ont priorité.",
   "models.longContext": "Les prompts de plus de {tokens} tokens coûtent plus cher.",
   "models.priceUnknown": "Prix inconnu : le coût de ce modèle n’est pas suivi.",
   "models.fallbacks": "Modèles de repli",
@@ -257,7 +257,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.programsOn":
     "Les agents peuvent exécuter {what} dans un bac à sable : sans réseau, avec les seuls fichiers du chat.",
   "tools.programsOff": "Les agents ne peuvent pas exécuter de code sur ce serveur.",
-  "tools.programsLooking": "Vérification de l’exécution de code…",
+  "tools.programsLooking": "Vérification de la possibilité d’exécuter du code…",
   "tools.python": "Python {version}",
   "tools.pythonWith": "Python {version} avec {modules}",
   "tools.shell": "un shell",
@@ -298,7 +298,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "people.actions": "Actions pour {name}",
   "people.makeAdmin": "Nommer administrateur",
   "people.makeAdminConfirm": "Nommer {name} administrateur ?",
-  "people.makeUser": "Repasser en utilisateur",
+  "people.makeUser": "Rendre simple utilisateur",
   "people.makeUserConfirm": "Retirer le rôle d’administrateur à {name} ?",
   "people.user": "Utilisateur",
   "people.admin": "Administrateur",
@@ -378,7 +378,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "usage.own": "Moi",
   "usage.time": "Période",
   "usage.days": { one: "{count} jour", many: "{count} de jours", other: "{count} jours" },
-  "usage.shown": "Mesure",
+  "usage.shown": "Indicateur",
   "usage.tokens": "Tokens",
   "usage.cost": "Coût",
   "usage.cached": "En cache",
@@ -415,7 +415,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "limits.intro":
     "Plafonds par minute, jour et mois (UTC). Laissez vide pour ne fixer aucune limite. Les exécutions s’arrêtent au plafond et gardent leur résultat.",
   "limits.default": "Chaque compte",
-  "limits.defaultHint": "S’applique à toute personne sans limites propres.",
+  "limits.defaultHint": "S’applique à toute personne qui n’a pas de limites propres.",
   "limits.users": "Comptes avec des limites propres",
   "limits.user": "E-mail du compte",
   "limits.addUser": "Fixer les limites d’un compte",

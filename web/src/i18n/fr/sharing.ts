@@ -38,7 +38,7 @@ export const sharing: Record<keyof typeof en, Entry> = {
   "collectionShare.open": "Partager",
   "collectionShare.title": "Partager « {name} »",
   "collectionShare.intro":
-    "Les bénéficiaires peuvent y chercher et la lire, mais pas la modifier. Les modifications s’appliquent immédiatement.",
+    "Ces personnes peuvent la consulter et y faire des recherches, mais pas la modifier. Les modifications s’appliquent immédiatement.",
   "collectionShare.introAdmin":
     "Vous faites cette modification en tant qu’administrateur. Elle est consignée dans le journal d’audit.",
   "collectionShare.all": "Tout le monde sur ce serveur",

@@ -40,7 +40,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
     "Cette invitation a été utilisée, a expiré, a été révoquée ou est destinée à une autre adresse e-mail. Demandez-en une nouvelle.",
   "signUp.taken":
     "Connexion impossible avec ce mot de passe. Si vous avez déjà un compte, utilisez son mot de passe.",
-  "signUp.toLogin": "Se connecter plutôt",
+  "signUp.toLogin": "Retour à la connexion",
   "signUp.link": "Créer un compte",
   "signUp.who": "Inscription",
   "signUp.closedMode": "Fermée",

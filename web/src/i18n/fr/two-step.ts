@@ -10,9 +10,9 @@ export const twoStep: Record<keyof typeof en, Entry> = {
   "twoStep.beginText":
     "Il vous faut un téléphone avec une application d’authentification. Confirmez d’abord votre mot de passe :",
   "twoStep.next": "Continuer",
-  "twoStep.scan": "Scannez ceci avec l’application, puis saisissez le code qu’elle affiche.",
+  "twoStep.scan": "Scannez ce QR code avec l’application, puis saisissez le code qu’elle affiche.",
   "twoStep.qr": "QR code pour l’application",
-  "twoStep.type": "Ou saisissez ceci dans l’application :",
+  "twoStep.type": "Ou saisissez cette clé dans l’application :",
   "twoStep.code": "Code de l’application",
   "twoStep.codeHint": "Six chiffres",
   "twoStep.wrong":
@@ -46,5 +46,5 @@ export const twoStep: Record<keyof typeof en, Entry> = {
   "twoStep.startOver": "Recommencer",
   "twoStep.has": "validation en deux étapes",
   "twoStep.endOfConfirm":
-    "{name} pourra ensuite se connecter avec son seul mot de passe. Vérifiez que la demande vient bien de {name}. Toutes ses sessions prennent fin.",
+    "{name} pourra ensuite se connecter avec son seul mot de passe. Vérifiez que la demande vient bien de {name}. Toutes ses sessions seront fermées.",
 };

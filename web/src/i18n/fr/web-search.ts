@@ -14,7 +14,7 @@ export const webSearch: Record<keyof typeof en, Entry> = {
   "webSearch.tool": "Outil",
   "webSearch.toolHint": "Son nom complet, tel qu’affiché sous « Serveurs MCP ».",
   "webSearch.ownHint": "Cherche dans les pages explorées et ajoutées aux collections.",
-  "webSearch.up": "Monter {name}",
+  "webSearch.up": "Déplacer {name} vers le haut",
   "webSearch.remove": "Retirer {name}",
   "webSearch.works": {
     one: "Le service fonctionne : {count} résultat. Premier : {title}",

@@ -32,8 +32,8 @@ export const composer = {
   "composer.useOffered": "{name} を使用",
   "composer.chooseOther": "他のモデル",
   "composer.connect": "モデルを接続…",
-  "composer.workspace": "{name}：作業フォルダを選択",
-  "composer.filesOf": "作業フォルダ",
+  "composer.workspace": "{name}：作業フォルダーを選択",
+  "composer.filesOf": "作業フォルダー",
   "composer.ownFiles": "このチャットのみ",
   "composer.readOnly": "読み取り専用",
 };

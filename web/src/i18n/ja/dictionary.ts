@@ -134,7 +134,7 @@ export const dictionary: Dictionary = {
   "chat.you": "あなた",
   "chat.assistant": "アシスタント",
   "chat.toBottom": "最新のメッセージへ移動",
-  "chat.workspace": "作業フォルダ：{name}",
+  "chat.workspace": "作業フォルダー：{name}",
   "chat.tokensShort": "{tokens} トークン",
   "chat.used": "このチャットの全回答：{all}",
   "chat.usedOfBranch": "このチャットの全回答：{all}。このブランチ：{branch}",
@@ -304,7 +304,7 @@ export const dictionary: Dictionary = {
   "panel.debugNone": "このチャットに実行はまだありません",
   "panel.events": { other: "{count} 件のイベント" },
 
-  "files.more": "このフォルダの最初の {count} 件のファイルを表示しています。",
+  "files.more": "このフォルダーの最初の {count} 件のファイルを表示しています。",
   "files.upload": "ファイルをアップロード",
   "files.zip": "すべて ZIP でダウンロード",
   "files.drop": "ここにファイルをドロップすると、このチャットに追加されます。",

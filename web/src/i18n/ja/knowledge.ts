@@ -45,8 +45,8 @@ export const knowledge = {
   "knowledge.all": "すべてのコレクション",
 
   "knowledge.upload": "ファイルをアップロード",
-  "knowledge.uploadFolder": "フォルダをアップロード",
-  "knowledge.drop": "またはファイルやフォルダをここにドロップ",
+  "knowledge.uploadFolder": "フォルダーをアップロード",
+  "knowledge.drop": "またはファイルやフォルダーをここにドロップ",
   "knowledge.sending": "{all} 件中 {done} 件をアップロード",
   "knowledge.sent": { other: "{count} 件のファイルをアップロードしました" },
   "knowledge.cancel": "アップロードをキャンセル",

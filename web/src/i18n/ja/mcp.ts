@@ -14,7 +14,7 @@ export const mcp: Record<keyof typeof en, Entry> = {
   "mcp.removeTitle": "{name} を削除",
   "mcp.removeText": "エージェントはそのツールを使えなくなります。進行中の実行からも呼び出せなくなります。",
   "mcp.removeTextPersonal":
-    "エージェントはそのツールを使えなくなり、ログインしていた全員がログアウトします。",
+    "エージェントはそのツールを使えなくなり、ログインしていた全員がログアウトされます。",
   "mcp.fromFile": "構成ファイル",
   "mcp.url": "URL",
   "mcp.name": "名前",
@@ -25,9 +25,9 @@ export const mcp: Record<keyof typeof en, Entry> = {
   "mcp.auth.user_token": "各ユーザーのトークン",
   "mcp.auth.oauth": "OAuth：各ユーザーがログイン",
   "mcp.authHint.user_token":
-    "ユーザーは「設定」→「ツールの許可とログイン」でトークンを入力します。エージェントは、入力したユーザーのためにだけこのサーバーを使います。",
+    "ユーザーは「設定」→「ツールの許可とログイン」でトークンを入力します。エージェントがこのサーバーを使えるのは、トークンを入力したユーザーの場合だけです。",
   "mcp.authHint.oauth":
-    "ユーザーは「設定」→「ツールの許可とログイン」でログインします。エージェントは、ログインしたユーザーのためにだけこのサーバーを使います。",
+    "ユーザーは「設定」→「ツールの許可とログイン」でログインします。エージェントがこのサーバーを使えるのは、ログインしたユーザーの場合だけです。",
   "mcp.token": "API キーまたはトークン",
   "mcp.unchanged": "変更なし",
   "mcp.works": { other: "接続は正常です。{count} 個のツールを利用できます。" },
@@ -41,8 +41,8 @@ export const mcp: Record<keyof typeof en, Entry> = {
   "mcp.issuerHint": "MCP サーバーとは別のホストにあり、クライアントシークレットが必要な場合のみ。",
   "mcp.tokenHeader": "トークンのヘッダー",
   "mcp.approval": "承認",
-  "mcp.approval.auto": "読み取り専用でないツールの前に確認",
-  "mcp.approval.always": "すべてのツールの前に確認",
+  "mcp.approval.auto": "読み取り専用と示されていないツールの実行前に確認",
+  "mcp.approval.always": "すべてのツールの実行前に確認",
   "mcp.approval.never": "確認しない",
   "mcp.tools": "許可するツール",
   "mcp.toolsHint": "1 行に 1 つの名前。空欄の場合はすべて許可します。",

@@ -239,7 +239,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "agents.enabled": "有効",
   "agents.enabledHint": "オフの場合、選択も呼び出しもできません。",
   "agents.skillsIntro":
-    "エージェントが必要に応じて読み込む、SKILL.md を含むフォルダです。実行のたびに次の場所から読み直されます：",
+    "エージェントが必要に応じて読み込む、SKILL.md を含むフォルダーです。実行のたびに次の場所から読み直されます：",
   "agents.noSkills": "スキルはありません",
   "agents.skillFiles": { other: "ほか {count} 件のファイル" },
   "tools.intro":

@@ -13,7 +13,7 @@ export const sharing = {
   "share.remove": "共有を停止",
   "share.removeOf": "{name} さんとの共有を停止",
   "share.removeConfirm": "{name} さんとの共有を停止しますか？このチャットを閲覧できなくなります。",
-  "share.files": "ファイルは、閲覧者には見えないサーバー上のフォルダにあります。",
+  "share.files": "ファイルは、閲覧者には見えないサーバー上のフォルダーにあります。",
   "shared.title": "共有アイテム",
   "shared.of": "{name} さんが共有",
   "share.mayReply": "返信可",

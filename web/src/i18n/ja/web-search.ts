@@ -4,7 +4,7 @@ import type { Entry } from "../index.svelte.ts";
 
 export const webSearch: Record<keyof typeof en, Entry> = {
   "webSearch.title": "ウェブ検索",
-  "webSearch.intro": "エージェントとリサーチは、最初に結果を返したサービスで検索します。",
+  "webSearch.intro": "エージェントとリサーチは上から順に検索し、最初に結果を返したサービスを使います。",
   "webSearch.fixed": "構成ファイルまたは環境変数で設定されたもので、変更もそこで行います。",
   "webSearch.add": "検索サービスを追加",
   "webSearch.choose": "選択…",

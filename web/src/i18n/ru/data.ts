@@ -12,7 +12,7 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.importText":
     "Импортирует в эту учётную запись экспорт Glasshouse или чаты из ChatGPT, Claude, Open WebUI и LibreChat. Имеющиеся данные остаются и не дублируются; расписания импортируются выключенными.",
   "data.importFiles":
-    "ChatGPT и Claude: ZIP-файл в том виде, в каком вы его получили. Остальные: .json или .jsonl.",
+    "ChatGPT и Claude: полученный ZIP-файл как есть. Остальные: .json или .jsonl.",
   "data.choose": "Выбрать файл",
   "data.dropHere": "или перетащите его сюда",
   "data.sending": "Импорт {name} ({size})…",

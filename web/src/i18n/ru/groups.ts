@@ -128,10 +128,10 @@ export const groups: Record<keyof typeof en, Entry> = {
     other: "{count} рабочим папкам",
   },
   "groups.count.right": {
-    one: "{count} праву",
-    few: "{count} правам",
-    many: "{count} правам",
-    other: "{count} правам",
+    one: "{count} возможности",
+    few: "{count} возможностям",
+    many: "{count} возможностям",
+    other: "{count} возможностям",
   },
   "groups.andMore": {
     one: "{names} и ещё {count}",

@@ -26,7 +26,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.list_configured_models": "Список моделей серверов из конфигурации",
   "job.check_model_servers": "Проверка серверов моделей",
   "job.reload_prices": "Обновление списка цен",
-  "job.close_idle_mcp_connections": "Закрытие неиспользуемых соединений с серверами MCP",
+  "job.close_idle_mcp_connections": "Закрытие неиспользуемых соединений с MCP-серверами",
   "job.remove_idle_program_folders": "Удаление неиспользуемых папок программ",
   "job.hibernate_runs": "Выгрузка ожидающих запусков из памяти",
   "job.retry_given_up_runs": "Возобновление прерванных запусков",

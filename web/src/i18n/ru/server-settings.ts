@@ -80,7 +80,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "Кто ищет в интернете: searxng, brave, tavily, mcp или own; несколько — через запятую, берётся первый, кто что-то нашёл. Пусто: никто.",
   "web.search_url": "Адрес SearXNG; для остальных — если он не обычный.",
   "web.search_key": "Ключ для Brave или Tavily; если их несколько — для первого.",
-  "web.search_tool": "Для mcp: инструмент сервера MCP, который ищет.",
+  "web.search_tool": "Для mcp: инструмент MCP-сервера, который ищет.",
   "web.brave_url": "Адрес Brave, если он не обычный.",
   "web.brave_key": "Ключ для Brave, когда служб несколько.",
   "web.tavily_url": "Адрес Tavily, если он не обычный.",

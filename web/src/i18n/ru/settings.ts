@@ -258,7 +258,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.shell": "командную оболочку",
   "tools.latex": "LaTeX ({programs})",
   "tools.noLatex": "LaTeX на сервере не установлен.",
-  "tools.servers": "Серверы MCP",
+  "tools.servers": "MCP-серверы",
   "tools.none": "MCP-серверов пока нет.",
   "tools.refresh": "Обновить",
   "tools.kind.stdio": "локальная программа",
@@ -267,7 +267,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.state.connected": "подключён",
   "tools.state.down": "не подключён",
   "tools.state.personal": "каждый входит сам",
-  "tools.state.off": "отключён",
+  "tools.state.off": "выключен",
   "tools.count": {
     one: "{count} инструмент",
     few: "{count} инструмента",
@@ -334,7 +334,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "keys.scope.write": "Менять мои данные",
   "keys.scope.admin": "Администрирование",
   "keys.models": "Модели и агенты",
-  "keys.modelsHint": "Ключ для выбранных моделей может только использовать их и читать.",
+  "keys.modelsHint": "Ключ для выбранных моделей позволяет только использовать их и читать данные.",
   "keys.expires": "Срок действия",
   "keys.never": "бессрочно",
   "keys.inDays": {

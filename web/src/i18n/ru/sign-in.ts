@@ -56,7 +56,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "invitations.shared": "Общая ссылка",
   "invitations.anybody": "Все, у кого есть ссылка",
   "invitations.anybodyHint":
-    "Учётную запись создаст любой, у кого есть ссылка, пока она не исчерпана и не истекла.",
+    "Учётную запись сможет создать любой, у кого есть ссылка, пока она не использована или не истекла.",
   "invitations.emails": "Адреса почты",
   "invitations.emailsHint":
     "Через запятую, пробел или с новой строки. Для каждого адреса будет создана своя ссылка.",
@@ -144,7 +144,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "signIns.title": "Ваши входы",
   "signIns.intro":
     "Когда вы войдёте, ваши агенты будут работать с этими серверами от вашего имени. Другие не увидят того, что видите там вы.",
-  "signIns.none": "Ни одному инструменту здесь не нужен ваш вход.",
+  "signIns.none": "Инструментов, которым нужен ваш вход, здесь нет.",
   "signIns.kind.oauth": "нужен ваш вход",
   "signIns.kind.user_token": "нужен ваш токен",
   "signIns.state.signed_out": "вход не выполнен",

@@ -4,7 +4,7 @@ import type { Entry } from "../index.svelte.ts";
 
 export const webSearch: Record<keyof typeof en, Entry> = {
   "webSearch.title": "Поиск в интернете",
-  "webSearch.intro": "Агенты и исследования ищут через первый сервис, который ответит.",
+  "webSearch.intro": "Агенты и исследования берут первый по порядку сервис, который что-нибудь найдёт.",
   "webSearch.fixed": "Задан в файле конфигурации или переменных окружения и меняется там.",
   "webSearch.add": "Добавить поисковый сервис",
   "webSearch.choose": "Выберите…",
@@ -14,7 +14,7 @@ export const webSearch: Record<keyof typeof en, Entry> = {
   "webSearch.tool": "Инструмент",
   "webSearch.toolHint": "Полное название, как в списке MCP-серверов.",
   "webSearch.ownHint": "Поиск по страницам, собранным в коллекции.",
-  "webSearch.up": "Поднять {name} выше",
+  "webSearch.up": "Переместить {name} выше",
   "webSearch.remove": "Удалить {name}",
   "webSearch.works": {
     one: "Работает: {count} результат. Первый: {title}",

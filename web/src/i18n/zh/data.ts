@@ -11,7 +11,7 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.import": "导入",
   "data.importText":
     "将 Glasshouse 的导出文件，或 ChatGPT、Claude、Open WebUI、LibreChat 的对话导入此账号。现有数据会保留且不会重复；定时任务导入后处于关闭状态。",
-  "data.importFiles": "ChatGPT 和 Claude：收到的 ZIP 文件原样即可。其他：.json 或 .jsonl。",
+  "data.importFiles": "ChatGPT 和 Claude：直接选择收到的 ZIP 文件。其他：.json 或 .jsonl。",
   "data.choose": "选择文件",
   "data.dropHere": "或拖放到此处",
   "data.sending": "正在导入 {name}（{size}）…",

@@ -4,7 +4,7 @@ import type { Entry } from "../index.svelte.ts";
 
 export const webSearch: Record<keyof typeof en, Entry> = {
   "webSearch.title": "网页搜索",
-  "webSearch.intro": "智能体和研究使用最先有结果的搜索服务。",
+  "webSearch.intro": "智能体和研究按顺序使用第一个能返回结果的搜索服务。",
   "webSearch.fixed": "在配置文件或环境变量中设置，需在那里更改。",
   "webSearch.add": "添加搜索服务",
   "webSearch.choose": "请选择…",

@@ -6,7 +6,6 @@ use std::{
 };
 
 use axum::http::StatusCode;
-use domain::LocalizedText;
 use mcp::{Fault, Problem, Server, State, Status};
 use store::{StoreError, StoredMcpServer};
 
@@ -42,22 +41,13 @@ impl McpServers {
         let _reloading = self.0.reloading.lock().await;
         let rows = self.0.vault.store.mcp_servers().await?;
         let old = self.current();
-        let of_file = self.0.of_file.iter().cloned();
-        let mut wanted: Vec<(McpServer, McpSource, Option<Off>)> = of_file
-            .map(|server| (server, McpSource::File, None))
-            .collect();
-        wanted.extend(rows.iter().filter_map(|row| self.of_settings(row)));
-        let entries = wanted.into_iter().map(|(server, source, off)| {
-            let same = old.iter().find(|entry| {
-                entry.source == source
-                    && entry.server == server
-                    && off.is_none()
-                    && !matches!(entry.link, Link::Off(_))
-            });
-            same.cloned()
-                .unwrap_or_else(|| Arc::new(self.entry(server, source, off)))
+        let of_file = self.0.of_file.iter();
+        let of_file = of_file.map(|server| self.entry(&old, server.clone(), McpSource::File, None));
+        let of_settings = rows.iter().filter_map(|row| {
+            let (server, off) = self.of_row(row)?;
+            Some(self.entry(&old, server, McpSource::Settings, off))
         });
-        let entries: Arc<[Arc<Entry>]> = entries.collect();
+        let entries: Arc<[Arc<Entry>]> = of_file.chain(of_settings).collect();
         let mut current = self
             .0
             .current
@@ -67,7 +57,8 @@ impl McpServers {
         Ok(())
     }
 
-    fn of_settings(&self, row: &StoredMcpServer) -> Option<(McpServer, McpSource, Option<Off>)> {
+    /// The server of a row, and how it is linked if it is not to be connected. `None` if a later version wrote it.
+    fn of_row(&self, row: &StoredMcpServer) -> Option<(McpServer, Option<Link>)> {
         let Some((stored, unreadable)) = Stored::of_row(row, &self.0.vault) else {
             tracing::error!(
                 server = row.name,
@@ -83,26 +74,38 @@ impl McpServers {
             .ok()?;
         let is_in_file = || self.0.of_file.iter().any(|server| server.name == row.name);
         let off = if !row.enabled {
-            Some(Off::Disabled)
+            Some(Link::Off)
         } else if is_in_file() {
-            Some(Off::Because(messages::Settings::McpNameInFile.into()))
+            Some(Link::Unusable(messages::Settings::McpNameInFile.into()))
         } else {
-            unreadable.map(Off::Because)
+            unreadable.map(Link::Unusable)
         };
-        Some((server, McpSource::Settings, off))
+        Some((server, off))
     }
 
-    fn entry(&self, server: McpServer, source: McpSource, off: Option<Off>) -> Entry {
-        let link = match off {
-            Some(Off::Disabled) => Link::Off(None),
-            Some(Off::Because(why)) => Link::Off(Some(why)),
-            None => self.link(&server),
+    /// The entry of a server: the old one, with its connection, if nothing about it has changed.
+    fn entry(
+        &self,
+        old: &[Arc<Entry>],
+        server: McpServer,
+        source: McpSource,
+        off: Option<Link>,
+    ) -> Arc<Entry> {
+        let is_same = |entry: &&Arc<Entry>| {
+            off.is_none()
+                && entry.source == source
+                && entry.server == server
+                && !matches!(entry.link, Link::Off | Link::Unusable(_))
         };
-        Entry {
+        if let Some(same) = old.iter().find(is_same) {
+            return Arc::clone(same);
+        }
+        let link = off.unwrap_or_else(|| self.link(&server));
+        Arc::new(Entry {
             server,
             source,
             link,
-        }
+        })
     }
 
     fn link(&self, server: &McpServer) -> Link {
@@ -123,7 +126,7 @@ impl McpServers {
             Ok((known, open)) => Link::Shared { known, _open: open },
             Err(error) => {
                 tracing::error!(server = server.name, %error, "cannot connect to an MCP server");
-                Link::Off(Some(error.to_string().into()))
+                Link::Unusable(error.to_string().into())
             }
         }
     }
@@ -255,12 +258,6 @@ impl McpServers {
             ApiError::not_found(messages::Settings::NoMcpServerOfName { name })
         })
     }
-}
-
-/// Why a server is not connected.
-enum Off {
-    Disabled,
-    Because(LocalizedText),
 }
 
 fn name_taken(name: &str) -> ApiError {

@@ -1,9 +1,6 @@
 //! The settings of an MCP server as administrators write them and as they are stored.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::LocalizedText;
 use llm::Secret;
@@ -15,9 +12,12 @@ use super::account::Vault;
 use crate::{
     error::ApiError,
     messages,
-    platform::config::{
-        Approval, DEFAULT_TIMEOUT_SECONDS, InvalidMcpServer, McpServer, McpTransport, OAuth,
-        SignIn, SignInKind, check_name, check_timeout, endpoint,
+    platform::{
+        config::{
+            Approval, DEFAULT_TIMEOUT_SECONDS, InvalidMcpServer, McpServer, OAuth, SignIn,
+            SignInKind, check_name, check_timeout, endpoint,
+        },
+        form_values::{filled, is_same_origin},
     },
 };
 
@@ -182,11 +182,12 @@ impl Stored {
         let oauth = change.oauth.unwrap_or_default();
         if let Some(secret) = oauth.client_secret {
             keeps_client_secret = false;
-            new.secrets.client_secret = text(secret).map(|text| RevealedSecret(Secret::new(text)));
+            new.secrets.client_secret =
+                filled(&secret).map(|text| RevealedSecret(Secret::new(text)));
         }
         let set = |place: &mut Option<String>, new: Option<String>| {
             if let Some(new) = new {
-                *place = text(new);
+                *place = filled(&new);
             }
         };
         set(&mut new.client_id, oauth.client_id);
@@ -201,7 +202,7 @@ impl Stored {
         new.set_sign_in(change.sign_in);
         let has_kept =
             !kept.is_empty() || keeps_client_secret && new.secrets.client_secret.is_some();
-        if has_kept && !is_same_host(&self.url, &new.url) {
+        if has_kept && !is_same_origin(&self.url, &new.url) {
             let message = messages::Settings::McpSecretsOfOtherHost;
             return Err(ApiError::conflict(message).with_field(Some("headers")));
         }
@@ -228,7 +229,7 @@ impl Stored {
     /// The server that these settings describe.
     pub(super) fn server(&self, name: &str) -> Result<McpServer, InvalidMcpServer> {
         check_name(name)?;
-        let call_timeout: Duration = check_timeout(self.timeout_seconds)?;
+        let call_timeout = check_timeout(self.timeout_seconds)?;
         let secret = |secret: &RevealedSecret| secret.0.clone();
         let oauth = OAuth {
             client_id: self.client_id.clone(),
@@ -239,7 +240,7 @@ impl Stored {
         let sign_in = SignIn::check(self.sign_in, self.token_header.clone(), oauth)?;
         let headers = self.secrets.headers.iter();
         let headers = headers.map(|(name, value)| (name.clone(), secret(value)));
-        let way: McpTransport = endpoint(&self.url, headers.collect(), sign_in)?;
+        let way = endpoint(&self.url, headers.collect(), sign_in)?;
         Ok(McpServer {
             name: name.to_owned(),
             way,
@@ -321,16 +322,6 @@ impl McpServerChange {
             Err(ApiError::invalid(message).with_field(Some(field)))
         })
     }
-}
-
-fn text(text: String) -> Option<String> {
-    let trimmed = text.trim();
-    (!trimmed.is_empty()).then(|| trimmed.to_owned())
-}
-
-fn is_same_host(one: &str, other: &str) -> bool {
-    let origin = |text: &str| text.parse().map(|url: reqwest::Url| url.origin()).ok();
-    origin(one) == origin(other)
 }
 
 fn place(name: &str) -> String {
