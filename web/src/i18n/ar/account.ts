@@ -4,7 +4,7 @@ import type { Entry } from "../index.svelte.ts";
 
 export const account: Record<keyof typeof en, Entry> = {
   "setup.title": "مرحبًا بك في Glasshouse",
-  "setup.intro": "خادم وكلاء بجدران من زجاج: تظهر كل خطوة لحظة حدوثها. البداية بإنشاء حساب المشرف.",
+  "setup.intro": "خادم وكلاء بجدران من زجاج: تظهر كل خطوة لحظة حدوثها. أنشئ أولًا حساب المشرف.",
   "setup.submit": "إنشاء الحساب",
   "login.title": "تسجيل الدخول",
   "login.submit": "تسجيل الدخول",

@@ -9,7 +9,7 @@ export const audit = {
   "audit.from": "من",
   "audit.to": "إلى",
   "audit.csv": "CSV",
-  "audit.none": "لا توجد إدخالات مطابقة",
+  "audit.none": "لا توجد سجلات مطابقة",
   "audit.older": "الأقدم",
   "audit.nobody": "دون تسجيل دخول",
   "audit.command": "سطر الأوامر",

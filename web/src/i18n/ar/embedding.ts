@@ -4,7 +4,7 @@ import type { Entry } from "../index.svelte.ts";
 
 export const embedding: Record<keyof typeof en, Entry> = {
   "embedding.title": "البحث الدلالي",
-  "embedding.intro": "مع نموذج تضمين يُعثر على المقاطع بمعناها، لا بالكلمات المفتاحية وحدها.",
+  "embedding.intro": "باستخدام نموذج تضمين يُعثر على المقاطع بحسب معناها، لا بالكلمات المفتاحية وحدها.",
   "embedding.inForce": "النموذج النشط",
   "embedding.none": "متوقف (كلمات مفتاحية فقط)",
   "embedding.builtIn": "مدمج (للإنجليزية)",
@@ -32,12 +32,12 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "embedding.noModels": "اربط خادم نماذج يضم نموذج تضمين لاختياره هنا.",
   "embedding.queryPrefix": "بادئة الاستعلام",
   "embedding.passagePrefix": "بادئة المقطع",
-  "embedding.prefixHint": "تحتاج إليها بعض النماذج؛ راجع وثائق النموذج. المسافات محسوبة.",
+  "embedding.prefixHint": "تحتاج إليها بعض النماذج؛ راجع وثائق النموذج. وللمسافات أثر فيها.",
   "embedding.try": "اختبار",
   "embedding.trying": "جارٍ الاختبار…",
   "embedding.tried": "استغرقت جملة واحدة {time} ونتج عنها متجه عدد أبعاده {dimensions}.",
   "embedding.anew":
-    "يُعاد تضمين كل المستندات في الخلفية وعلى حسابات أصحابها. حتى ذلك الحين تُستخدم التضمينات الحالية.",
+    "يُعاد تضمين كل المستندات في الخلفية، ويُحتسب الاستخدام على حسابات أصحابها. حتى ذلك الحين تُستخدم التضمينات الحالية.",
   "embedding.turnsOff": "سيتوقف البحث الدلالي، وتُحذف تضميناته بعد ساعة.",
   "audit.area.embedding": "نموذج التضمين",
   "audit.embedding.change": "تغيير نموذج التضمين",

@@ -24,7 +24,7 @@ export const parameters: Record<keyof typeof english, string> = {
   "parameters.seed": "البذرة",
   "parameters.seed.hint": "عدد صحيح، للحصول على إجابات قابلة للتكرار.",
   "parameters.stop": "تسلسلات الإيقاف",
-  "parameters.stop.hint": "واحد في كل سطر. اكتب فاصل الأسطر \u2066\\n\u2069.",
+  "parameters.stop.hint": "تسلسل واحد في كل سطر. لبدء سطر جديد اكتب \u2066\\n\u2069.",
   "parameters.reasoning_effort": "مستوى التفكير",
   "parameters.effort.none": "بلا",
   "parameters.effort.minimal": "أدنى",

@@ -15,7 +15,7 @@ export const pipelines: Record<keyof typeof en, Entry> = {
   "pipelines.title.hint": "تُسمى المحادثات بكلماتها الأولى إلى أن يقترح نموذج عنوانًا.",
   "pipelines.tags": "الوسوم",
   "pipelines.tags.hint": "من كلمة إلى ثلاث لتصفّح المحادثات.",
-  "pipelines.follow_ups": "المتابعات",
+  "pipelines.follow_ups": "اقتراحات المتابعة",
   "pipelines.follow_ups.hint": "رسائل تالية مقترحة تحت كل إجابة.",
   "pipelines.queries": "استعلامات البحث",
   "pipelines.queries.hint": "استعلامات بحث تُصاغ من المحادثة كلها قبل الإجابة.",
@@ -93,7 +93,7 @@ export const pipelines: Record<keyof typeof en, Entry> = {
     many: "{count} استدعاء نموذج خارج التشغيل",
     other: "{count} استدعاء نموذج خارج التشغيل",
   },
-  "followUps.title": "متابعات مقترحة",
+  "followUps.title": "اقتراحات للمتابعة",
   "followUps.edit": "التعديل أولًا",
   "settings.completions": "إكمال رسائلي تلقائيًا",
   "settings.completionsHint":

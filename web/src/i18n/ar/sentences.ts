@@ -95,7 +95,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   title_without_words: "العنوان بلا كلمات، أو كلماته كثيرة جدًا",
   title_in_other_language: "العنوان ليس بلغة المحادثة",
   tags_missing: "لا توجد وسوم",
-  follow_ups_missing: "لا توجد متابعات",
+  follow_ups_missing: "لا توجد اقتراحات متابعة",
   json_missing: "لا يوجد كائن JSON فيه {field}",
   fault_and_more: "{fault}؛ {more}",
   no_summary: "تعذّر تلخيص الخطوات السابقة، لذا استُبعدت: {why}",
@@ -119,7 +119,7 @@ export const sentences: Record<keyof Messages, Entry> = {
 
   mcp_server_away: "يتعذّر الوصول إلى خادم MCP «{name}» الآن، لذا يستمر هذا التشغيل دون أدواته.",
   mcp_sign_in_ended:
-    "انتهى تسجيل دخولك إلى خادم MCP «{name}»، لذا يستمر هذا التشغيل دون أدواته. سجّل الدخول مجددًا في «الإعدادات» ← «أذونات الأدوات وتسجيلات الدخول».",
+    "انتهى تسجيل دخولك إلى خادم MCP «{name}»، لذا يستمر هذا التشغيل دون أدواته. سجّل الدخول مجددًا في «الإعدادات» ← «أذونات الأدوات وتسجيل الدخول إليها».",
   mcp_server_full: "لدى خادم MCP «{name}» اتصالات كثيرة جدًا الآن.",
   mcp_server_fails: "تعذّر الاتصال بخادم MCP «{name}».",
 

@@ -12,7 +12,7 @@ export const sharing = {
   "share.added": "تمت المشاركة مع {name}",
   "share.remove": "إيقاف المشاركة",
   "share.removeOf": "إيقاف المشاركة مع {name}",
-  "share.removeConfirm": "إيقاف المشاركة مع {name}؟ لن تعود قراءة هذه المحادثة ممكنة له.",
+  "share.removeConfirm": "إيقاف المشاركة مع {name}؟ لن تكون قراءة هذه المحادثة ممكنة بعد ذلك.",
   "share.files": "ملفاتها في مجلد على الخادم لا يراه القرّاء.",
   "shared.title": "المشتركة معي",
   "shared.of": "شاركها {name}",
@@ -40,7 +40,7 @@ export const sharing = {
   "collectionShare.groups": "المجموعات",
   "collectionShare.noGroups": "لا توجد مجموعات للاختيار منها",
   "collectionShare.removeConfirm":
-    "إيقاف المشاركة مع {name}؟ لن يعود البحث في هذه المستندات أو قراءتها ممكنًا هناك.",
+    "إيقاف المشاركة مع {name}؟ لن يكون البحث في هذه المستندات أو قراءتها ممكنًا بعد ذلك.",
   "collectionShare.closeConfirm":
     "لا يمكنك قراءة هذه المكتبة إلا لأنها مشتركة معك. إن انتهت المشاركة فلا يستطيع إعادتها إلا صاحبها.",
   "collectionShare.is": "مشتركة",

@@ -39,7 +39,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "signUp.closed": "إنشاء حساب هنا يتطلب دعوة. تواصل مع أحد المشرفين.",
   "signUp.over": "استُخدمت هذه الدعوة أو انتهت صلاحيتها أو أُلغيت أو هي لبريد إلكتروني آخر. اطلب دعوة جديدة.",
   "signUp.taken": "تعذّر تسجيل الدخول بكلمة المرور هذه. إن كان لديك حساب بالفعل فاستخدم كلمة مروره.",
-  "signUp.toLogin": "تسجيل الدخول بدلًا من ذلك",
+  "signUp.toLogin": "العودة إلى تسجيل الدخول",
   "signUp.link": "إنشاء حساب",
   "signUp.who": "التسجيل",
   "signUp.closedMode": "مغلق",
@@ -47,7 +47,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "signUp.invitationMode": "بدعوة",
   "signUp.invitationText": "عبر رابط ترسله.",
   "signUp.openMode": "مفتوح",
-  "signUp.openText": "لكل من يصل إلى هذا الخادم. لعمليات تشغيل كل حساب تكلفة: عيّن الحدود.",
+  "signUp.openText": "لكل من يصل إلى هذا الخادم. تكلفة كل حساب هي تكلفة عمليات تشغيله، فعيّن الحدود.",
 
   "invitations.title": "الدعوات",
   "invitations.invite": "دعوة مستخدمين",
@@ -152,7 +152,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "invitations.takeBack": "إلغاء الدعوة",
   "invitations.takeBackConfirm": "إلغاء الدعوة «{who}»؟ يتوقف رابطها فورًا، وتبقى الحسابات التي أُنشئت بها.",
 
-  "signIns.title": "تسجيلات دخولك",
+  "signIns.title": "تسجيل دخولك إلى الأدوات",
   "signIns.intro": "بعد تسجيل دخولك يستخدم وكلاؤك هذه الخوادم باسمك. لا يرى الآخرون ما تراه أنت هناك.",
   "signIns.none": "لا توجد هنا أدوات تتطلب تسجيل دخولك.",
   "signIns.kind.oauth": "يتطلب تسجيل دخولك",

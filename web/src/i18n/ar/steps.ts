@@ -5,8 +5,8 @@ import type { Entry } from "../index.svelte.ts";
 export const steps: Record<keyof typeof en, Entry> = {
   "steps.memoryUpdating": "جارٍ تحديث الذكرى «{name}»…",
   "steps.memoryFailed": "لم تتغير الذكرى «{name}»",
-  "steps.memoryChanged": "تم تذكّر «{name}»",
-  "steps.memoryDeleted": "تم نسيان «{name}»",
+  "steps.memoryChanged": "حُفظت الذكرى «{name}»",
+  "steps.memoryDeleted": "حُذفت الذكرى «{name}»",
   "steps.byProvider": "نفّذه المزوّد",
   "steps.title": {
     zero: "{count} خطوة",

@@ -4,11 +4,11 @@ import type { Entry } from "../index.svelte.ts";
 
 export const webSearch: Record<keyof typeof en, Entry> = {
   "webSearch.title": "البحث في الويب",
-  "webSearch.intro": "يبحث الوكلاء والبحث الموسّع بأول خدمة تجيب.",
+  "webSearch.intro": "يستخدم الوكلاء والبحث الموسّع أول خدمة تستجيب.",
   "webSearch.fixed": "مضبوط في ملف التكوين أو متغيرات البيئة ويُغيَّر هناك.",
   "webSearch.add": "إضافة خدمة بحث",
   "webSearch.choose": "اختر…",
-  "webSearch.own": "المواقع المفهرسة بالزحف",
+  "webSearch.own": "المواقع التي تم الزحف إليها",
   "webSearch.mcp": "أداة MCP",
   "webSearch.url": "عنوان URL لخادم SearXNG لديك",
   "webSearch.tool": "الأداة",
@@ -24,5 +24,5 @@ export const webSearch: Record<keyof typeof en, Entry> = {
     many: "البحث يعمل: {count} نتيجة. الأولى: {title}",
     other: "البحث يعمل: {count} نتيجة. الأولى: {title}",
   },
-  "webSearch.nothing": "الخدمة تجيب، لكنها لم تجد شيئًا.",
+  "webSearch.nothing": "الخدمة تستجيب، لكنها لم تجد شيئًا.",
 };

@@ -184,7 +184,8 @@ export const knowledge = {
   "unreadable.as.mail": "correo electrónico",
   "unreadable.as.page": "página web",
   "unreadable.as.picture": "imagen",
-  "unreadable.no_text": "No se encontró texto en el archivo. Las páginas escaneadas deben pasar antes por un OCR.",
+  "unreadable.no_text":
+    "No se encontró texto en el archivo. Las páginas escaneadas deben pasar antes por un OCR.",
   "unreadable.unknown_format": "Este tipo de archivo no es compatible.",
   "unreadable.picture":
     "Las imágenes necesitan un modelo de visión y este servidor no tiene ninguno. Un administrador puede configurarlo: knowledge.vision_model.",
@@ -205,7 +206,8 @@ export const knowledge = {
   "graph.unavailable":
     "Este servidor no tiene un modelo para grafos. Un administrador puede definirlo en la configuración: knowledge.graph_model.",
   "graph.setModel": "Abrir la opción",
-  "graph.databaseAway": "Hasta que vuelva a estar disponible, el grafo se lee de la base de datos del propio servidor.",
+  "graph.databaseAway":
+    "Hasta que vuelva a estar disponible, el grafo se lee de la base de datos del propio servidor.",
   "graph.turnOn": "Crear el grafo",
   "graph.turnOff": "Eliminar el grafo",
   "graph.turnOffText":

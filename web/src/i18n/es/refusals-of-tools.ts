@@ -31,7 +31,7 @@ export const refusalsOfTools = {
     other: "No se pueden usar {count} más de sus herramientas.",
   },
   mcp_pages_left_out: {
-    one: "Solo se leen {count} página de su lista de herramientas.",
+    one: "Solo se lee {count} página de su lista de herramientas.",
     many: "Solo se leen {count} de páginas de su lista de herramientas.",
     other: "Solo se leen {count} páginas de su lista de herramientas.",
   },
@@ -66,9 +66,9 @@ export const refusalsOfTools = {
   programs_no_folder: "No se puede crear su carpeta: {why}.",
   skill_unreadable: "No se puede leer: {why}.",
   skill_too_many: {
-    one: "Ya hay otras {count} habilidad, que es el máximo.",
-    many: "Ya hay otras {count} de habilidades, que es el máximo.",
-    other: "Ya hay otras {count} habilidades, que es el máximo.",
+    one: "Ya hay {count} habilidad más, que es el máximo.",
+    many: "Ya hay {count} de habilidades más, que es el máximo.",
+    other: "Ya hay {count} habilidades más, que es el máximo.",
   },
   skill_bad_folder: "El nombre de la carpeta debe tener de 1 a {limit} letras minúsculas, cifras y «-».",
   skill_no_folder: "No es una carpeta, sino un enlace u otra cosa.",

@@ -44,9 +44,10 @@ export const sentences: Record<keyof Messages, Entry> = {
   },
   limit_steps_near: "El agente dio {count} de {limit} pasos. Termina con lo que tiene.",
   limit_all_steps: {
-    one: "{who} dio {count} paso con todos sus agentes y su límite es {limit}. Termina con lo que tiene.",
-    many: "{who} dio {count} de pasos con todos sus agentes y su límite es {limit}. Termina con lo que tiene.",
-    other: "{who} dio {count} pasos con todos sus agentes y su límite es {limit}. Termina con lo que tiene.",
+    one: "{who} dio {count} paso entre todos sus agentes y su límite es {limit}. Termina con lo que tiene.",
+    many: "{who} dio {count} de pasos entre todos sus agentes y su límite es {limit}. Termina con lo que tiene.",
+    other:
+      "{who} dio {count} pasos entre todos sus agentes y su límite es {limit}. Termina con lo que tiene.",
   },
   limit_tokens: {
     one: "{who} usó {count} token y su límite es {limit}. Termina con lo que tiene.",
@@ -175,7 +176,8 @@ export const sentences: Record<keyof Messages, Entry> = {
   key_not_allowed: "El servidor del modelo no permite que esta clave use el modelo.",
   key_refused: "El servidor del modelo rechazó la clave. Comprueba la clave de esta conexión.",
   no_credit: "La cuenta en el servidor del modelo se ha quedado sin saldo.",
-  slow_down: "El servidor del modelo está recibiendo demasiadas solicitudes. Espera un poco e inténtalo de nuevo.",
+  slow_down:
+    "El servidor del modelo está recibiendo demasiadas solicitudes. Espera un poco e inténtalo de nuevo.",
   sends_on: "{server} redirige a {to}. Introduce esa dirección en su lugar.",
   answers_redirect: "{server} no es un servidor compatible con OpenAI: respondió con una redirección.",
   answers_web_page:
@@ -191,7 +193,8 @@ export const sentences: Record<keyof Messages, Entry> = {
   answer_over: "La respuesta de {model} ocupa más de {limit} MB.",
   not_finished_within: "El modelo no terminó su respuesta en {seconds} s.",
   model_reported: "El servidor del modelo devolvió un error: {quote}",
-  not_the_protocol: "El servidor del modelo en {server} envió algo que no sigue el protocolo de OpenAI: {quote}",
+  not_the_protocol:
+    "El servidor del modelo en {server} envió algo que no sigue el protocolo de OpenAI: {quote}",
   conversation_too_long: "La conversación de esta ejecución ocupa más de {limit} MB.",
   answer_too_long:
     "El servidor del modelo envió más de {limit} MB en una respuesta. Inténtalo de nuevo o usa otro modelo.",
@@ -215,7 +218,8 @@ export const sentences: Record<keyof Messages, Entry> = {
   only_words: "Solo se compararon palabras clave, no significados: {why}",
   not_ranked: "Los mejores resultados no se reordenaron: {why}",
 
-  no_address: "No es una dirección válida: debe empezar por https:// y no puede contener un nombre de usuario.",
+  no_address:
+    "No es una dirección válida: debe empezar por https:// y no puede contener un nombre de usuario.",
   address_not_allowed:
     "Lleva a esta máquina, a una red privada o a un puerto que no es de la web. Solo un administrador puede permitirlo (outbound.allow).",
   unreachable: "No se puede acceder.",

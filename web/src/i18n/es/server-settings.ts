@@ -11,7 +11,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   auth: "Cómo se identifican las personas. «none» convierte a todos los de esta máquina en administradores.",
   session_hours: "Horas que un navegador mantiene la sesión tras su último uso.",
   session_max_hours: "Horas tras las que hay que volver a iniciar sesión, por mucho que se use el navegador.",
-  file_link_days: "Días durante los que los front-ends pueden abrir los archivos de las respuestas con enlaces firmados.",
+  file_link_days:
+    "Días durante los que los front-ends pueden abrir los archivos de las respuestas con enlaces firmados.",
   retention_days: "Días que se conservan las ejecuciones sin chat.",
   moderation: "Si los administradores pueden leer los chats de todos. Se avisa de ello a las personas.",
   audit_days: "Días que se conservan las entradas del registro de auditoría.",
@@ -56,14 +57,16 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.embedding_threads": "Hilos del modelo de embeddings integrado.",
   "knowledge.onnxruntime":
     "Biblioteca ONNX Runtime del modelo integrado. Vacío: la que está junto al programa o al modelo.",
-  "knowledge.qdrant_url": "Dirección de un servidor Qdrant que compara los embeddings. Vacío: se comparan en memoria.",
+  "knowledge.qdrant_url":
+    "Dirección de un servidor Qdrant que compara los embeddings. Vacío: se comparan en memoria.",
   "knowledge.qdrant_key": "Clave de API de Qdrant.",
   "knowledge.pgvector": "Si pgvector compara los embeddings en PostgreSQL, en lugar de hacerlo en memoria.",
   "knowledge.rerank_model": "Modelo que reordena los mejores fragmentos. Vacío: ninguno.",
   "knowledge.rerank_seconds": "Segundos que una búsqueda espera al reranker.",
   "knowledge.vision_model":
     "Modelo de visión que lee las imágenes subidas como documentos. Vacío: no se leen.",
-  "knowledge.graph_model": "Modelo que extrae los grafos de conocimiento de las colecciones. Vacío: no hay grafos.",
+  "knowledge.graph_model":
+    "Modelo que extrae los grafos de conocimiento de las colecciones. Vacío: no hay grafos.",
   "knowledge.graph_url":
     "Base de datos de grafos con Bolt, como Neo4j, que recibe una copia de los grafos. Vacío: ninguna.",
   "knowledge.graph_user": "Usuario de la base de datos de grafos.",
@@ -74,86 +77,98 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "research.deep_turns": "Cuántas veces, como máximo, busca y lee una investigación a fondo.",
   "research.queries": "Máximo de consultas en una ronda de investigación.",
   "research.sources": "Máximo de fuentes que se leen en una ronda de investigación.",
-  "research.steps": "Llamadas al modelo de todos los agentes de una investigación. 0: como en «limits».",
-  "research.tokens": "Sus tokens. 0: como en «limits».",
-  "research.usd": "Su coste. 0: como en «limits».",
-  "research.minutes": "Sus minutos de actividad. 0: como en «limits».",
+  "research.steps":
+    "Llamadas al modelo de todos los agentes de una investigación. 0: el límite de las demás ejecuciones.",
+  "research.tokens":
+    "Tokens de entrada y salida de una investigación. 0: el límite de las demás ejecuciones.",
+  "research.usd":
+    "Coste de una investigación en dólares estadounidenses. 0: el límite de las demás ejecuciones.",
+  "research.minutes": "Minutos de actividad de una investigación. 0: el límite de las demás ejecuciones.",
   "web.search":
-    "Proveedores de búsqueda por orden, separados por comas: searxng, brave, tavily, mcp, own. Vacío: ninguno.",
-  "web.search_url": "Dirección de SearXNG; la de otro proveedor, si no es la predeterminada.",
-  "web.search_key": "Clave de API de Brave o Tavily; si hay varios proveedores, la del primero.",
-  "web.search_tool": "Con mcp: la herramienta del servidor MCP que busca.",
+    "Servicios de búsqueda por orden, separados por comas: searxng, brave, tavily, mcp, own. Vacío: ninguno.",
+  "web.search_url": "Dirección de SearXNG; la de otro servicio, si no es la predeterminada.",
+  "web.search_key": "Clave de API de Brave o Tavily; si hay varios servicios, la del primero.",
+  "web.search_tool": "Con «mcp»: la herramienta del servidor MCP que busca.",
   "web.brave_url": "Dirección de Brave, si no es la predeterminada.",
-  "web.brave_key": "Clave de API de Brave cuando hay varios proveedores.",
+  "web.brave_key": "Clave de API de Brave, si «web.search_key» es de otro servicio.",
   "web.tavily_url": "Dirección de Tavily, si no es la predeterminada.",
-  "web.tavily_key": "Clave de API de Tavily cuando hay varios proveedores.",
+  "web.tavily_key": "Clave de API de Tavily, si «web.search_key» es de otro servicio.",
   "web.fetch": "Si los agentes pueden leer páginas web.",
   "web.robots": "Si se respeta el «robots.txt» de los sitios.",
   "web.pause_ms": "Milisegundos entre dos solicitudes a un mismo host.",
-  "web.seconds": "Segundos que puede tardar una página, con redirecciones.",
+  "web.seconds": "Segundos que puede tardar una página, incluidas las redirecciones.",
   "web.page_mb": "Tamaño máximo de una página, en MB.",
-  "web.fresh_minutes": "Minutos en que se usa la copia de una página sin consultar a su servidor.",
+  "web.fresh_minutes": "Minutos durante los que se usa la copia de una página sin consultar a su servidor.",
   "pipelines.task_model":
     "Modelo para títulos y tareas similares en chats con un modelo de esta máquina o de su red. Vacío: el del chat.",
-  "pipelines.task_model_external": "Lo mismo en chats con un modelo externo.",
+  "pipelines.task_model_external":
+    "Modelo para títulos y tareas similares en chats con un modelo externo. Vacío: el del chat.",
   "pipelines.enable_title_generation": "Si un modelo escribe los títulos de los chats.",
   "pipelines.title_generation_prompt_template": "Plantilla del prompt para los títulos. Vacío: la integrada.",
   "pipelines.enable_tags_generation": "Si un modelo escribe las etiquetas de los chats.",
-  "pipelines.tags_generation_prompt_template": "Plantilla del prompt para las etiquetas.",
+  "pipelines.tags_generation_prompt_template":
+    "Plantilla del prompt para las etiquetas. Vacío: la integrada.",
   "pipelines.enable_follow_up_generation": "Si un modelo sugiere preguntas para continuar.",
-  "pipelines.follow_up_generation_prompt_template": "Plantilla del prompt para esas sugerencias.",
+  "pipelines.follow_up_generation_prompt_template":
+    "Plantilla del prompt para las preguntas sugeridas. Vacío: la integrada.",
   "pipelines.enable_search_query_generation":
     "Si un modelo escribe las consultas para la búsqueda web antes de la respuesta.",
   "pipelines.enable_retrieval_query_generation":
-    "Lo mismo para documentos, en todos los mensajes salvo el primero del chat.",
+    "Si un modelo escribe las consultas para los documentos, en todos los mensajes salvo el primero del chat.",
   "pipelines.query_generation_prompt_template":
-    "Plantilla del prompt para las consultas, de la web y de documentos.",
-  "pipelines.rag_template": "Plantilla con la que se presentan los fragmentos al modelo.",
+    "Plantilla del prompt para las consultas, en la web y en documentos. Vacío: la integrada.",
+  "pipelines.rag_template":
+    "Plantilla con la que se presentan los fragmentos al modelo. Vacío: la integrada.",
   "pipelines.rag_top_k": "Máximo de fragmentos por mensaje.",
   "pipelines.rag_system_context":
     "Si los fragmentos van en el mensaje del sistema y no antes del mensaje del usuario.",
-  "pipelines.enable_autocomplete_generation": "Si un modelo completa lo que se escribe.",
+  "pipelines.enable_autocomplete_generation": "Si un modelo completa los mensajes mientras se escriben.",
   "pipelines.autocomplete_generation_input_max_length":
     "Longitud máxima del texto que se completa, en caracteres. -1: cualquiera.",
-  "pipelines.autocomplete_generation_prompt_template": "Plantilla del prompt para el autocompletado.",
+  "pipelines.autocomplete_generation_prompt_template":
+    "Plantilla del prompt para el autocompletado. Vacío: la integrada.",
   "pipelines.enable_moa_generation": "Si se pueden combinar varias respuestas a un mensaje.",
-  "pipelines.moa_generation_prompt_template": "Plantilla del prompt para combinar respuestas.",
+  "pipelines.moa_generation_prompt_template":
+    "Plantilla del prompt para combinar respuestas. Vacío: la integrada.",
   "pipelines.moa_samples": "Cuántas respuestas se piden a un modelo de forma predeterminada.",
   "pipelines.moa_layers":
     "Cuántas rondas de respuestas hay antes de combinarlas; desde la segunda, con todas a la vista.",
   "pipelines.tools_function_calling_prompt_template":
-    "Plantilla que describe las herramientas a los modelos que no admiten llamadas a herramientas.",
+    "Plantilla del prompt que describe las herramientas a los modelos que no las admiten. Vacío: la integrada.",
   "pipelines.enable_code_interpreter":
-    "Si esos modelos escriben Python entre etiquetas; si no, lo llaman como cualquier otra herramienta.",
-  "pipelines.code_interpreter_prompt_template": "Plantilla que les describe el intérprete de código.",
+    "Si los modelos que no admiten herramientas escriben Python entre etiquetas; si no, lo llaman como cualquier otra herramienta.",
+  "pipelines.code_interpreter_prompt_template":
+    "Plantilla del prompt que describe el intérprete de código a los modelos que no admiten herramientas. Vacío: la integrada.",
   "pipelines.code_interpreter_max_retries":
-    "Cuántas veces seguidas se reintenta Python fallido en una respuesta.",
-  "web.person_mb": "Copias de páginas de una persona, en MB; las más antiguas se eliminan.",
+    "Cuántas veces seguidas se reintenta en una respuesta el código Python que falla.",
+  "web.person_mb": "Copias de páginas guardadas de una persona, en MB; las más antiguas se eliminan.",
   "web.browser":
-    "Qué ejecuta los scripts de las páginas que los necesitan: auto, la ruta de un Chromium o la dirección de un Crawl4AI. Vacío: nada.",
+    "Qué ejecuta los scripts de las páginas que los necesitan: «auto», la ruta de un Chromium o la dirección de un Crawl4AI. Vacío: nada.",
   "web.browser_key": "Token de Crawl4AI.",
   "web.browser_hosts": "Hosts cuyas páginas se leen siempre con el navegador.",
   "web.browser_seconds": "Segundos que pueden durar los scripts de una página.",
   "skills.folder": "Carpeta de las habilidades. Vacío: «skills» en la carpeta de datos.",
   "model_timeouts.first_token_seconds": "Segundos que puede tardar el primer token de una respuesta.",
-  "model_timeouts.idle_seconds": "Segundos que un modelo puede callar en mitad de una respuesta.",
+  "model_timeouts.idle_seconds": "Segundos que un modelo puede guardar silencio en mitad de una respuesta.",
   "oidc.issuer": "Dirección del proveedor de OpenID Connect. Vacío: desactivado.",
-  "oidc.client_id": "Id de cliente en el proveedor.",
+  "oidc.client_id": "ID de cliente en el proveedor.",
   "oidc.client_secret": "Secreto de cliente en el proveedor.",
   "oidc.name": "Nombre del proveedor en el botón «Continuar con…».",
   "oidc.scopes": "Ámbitos (scopes) que se solicitan.",
   "oidc.groups_claim": "El claim con los grupos de una persona.",
-  "oidc.groups_url": "Dónde se piden los grupos que no caben en el token. Vacío: en ninguna parte.",
+  "oidc.groups_url": "Dónde se piden los grupos de una persona si no caben en el token. Vacío: no se piden.",
   "oidc.admin_groups": "Grupos cuyos miembros son administradores. Vacío: se eligen aquí.",
   "oidc.allowed_groups": "Grupos cuyos miembros pueden iniciar sesión. Vacío: todos.",
   "oidc.create_accounts": "Si se crea una cuenta en el primer inicio de sesión.",
   "oidc.link_by_email": "Si una dirección verificada da acceso a la cuenta existente con esa dirección.",
-  "trusted_header.user": "Cabecera con el id de la persona en el proxy. Vacío: ningún proxy inicia sesiones.",
-  "trusted_header.email": "Cabecera con el correo electrónico. Vacío: el id es la dirección.",
+  "trusted_header.user":
+    "Cabecera con el ID de la persona en el proxy. Vacío: ningún proxy gestiona el inicio de sesión.",
+  "trusted_header.email": "Cabecera con el correo electrónico. Vacío: el ID es la dirección.",
   "trusted_header.name": "Cabecera con el nombre de la persona.",
   "trusted_header.groups": "Cabecera con los grupos de la persona.",
   "trusted_header.groups_separator": "Separador entre dos grupos.",
-  "trusted_header.proxies": "Direcciones desde las que se conecta el proxy. En las demás no se confía.",
+  "trusted_header.proxies":
+    "Direcciones y redes desde las que se conecta el proxy. En las demás no se confía.",
   "trusted_header.sign_out_url": "Dirección donde se cierra la sesión del proxy.",
   "trusted_header.admin_groups":
     "Grupos cuyos miembros son administradores, según el proxy. Vacío: se eligen aquí.",
@@ -162,7 +177,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "trusted_header.link_by_email":
     "Si la dirección que indica el proxy da acceso a la cuenta existente con esa dirección.",
   "outbound.allow":
-    "Hosts y redes a los que se puede acceder por direcciones ajenas, además del internet público.",
+    "Hosts y redes a los que pueden llegar las solicitudes a direcciones de terceros, además de la internet pública.",
   "log.level": "Nivel de detalle del registro del servidor.",
   "log.format": "Formato del registro: texto o JSON.",
   "tracing.endpoint": "Colector de OpenTelemetry que recibe las trazas. Vacío: ninguno.",

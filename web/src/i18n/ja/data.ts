@@ -11,7 +11,8 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.import": "インポート",
   "data.importText":
     "Glasshouse のエクスポート、または ChatGPT、Claude、Open WebUI、LibreChat のチャットをこのアカウントにインポートします。既存のデータは残り、重複しません。スケジュールはオフの状態でインポートされます。",
-  "data.importFiles": "ChatGPT と Claude：受け取った ZIP ファイルのまま選択できます。その他：.json または .jsonl。",
+  "data.importFiles":
+    "ChatGPT と Claude：受け取った ZIP ファイルのまま選択できます。その他：.json または .jsonl。",
   "data.choose": "ファイルを選択",
   "data.dropHere": "またはここにドロップ",
   "data.sending": "{name}（{size}）をインポート中…",

@@ -8,7 +8,8 @@ export const refusals = {
   no_such_thing: "見つからないか、アクセス権がありません。",
   no_such_id: "アドレスの ID が無効です。",
   other_version: "このファイルはアプリの別のバージョンのものです。ページを再読み込みしてください。",
-  changed_meanwhile: "読み込んだ後に変更されたか、すでに存在します。読み込み直してから、もう一度変更してください。",
+  changed_meanwhile:
+    "読み込んだ後に変更されたか、すでに存在します。読み込み直してから、もう一度変更してください。",
   out_of_range: "`{field}` は {least}～{most} にしてください。",
   not_up_to: "{field} は 1～{most} にしてください。",
   text_bytes: "`{field}` は 1～{limit} バイトにしてください。",
@@ -144,7 +145,8 @@ export const refusals = {
   parent_gone: "返信先のメッセージがこのチャットに見つかりません。削除された可能性があります。",
   no_such_answer: "このチャットに回答が見つかりません。",
   only_text_from_readers: "他のユーザーのチャットで送信できるのはテキストだけです。",
-  no_chat_to_queue_for: "この実行はチャットに属していないため、メッセージをキューに入れる次のターンがありません。",
+  no_chat_to_queue_for:
+    "この実行はチャットに属していないため、メッセージをキューに入れる次のターンがありません。",
   bad_input_id: "ID は 1～100 文字の ASCII 英数字または記号にしてください。",
   steer_only_for_agents:
     "サブエージェントへのメッセージは次のステップで読み取られます。モード `steer` を使ってください。",
@@ -160,11 +162,11 @@ export const refusals = {
   too_many_readers: "チャットを個別に共有できるのは {count} 人までです。",
   bad_number_of_answers: "一度に取得できる回答は 1～{count} 個です。",
   bad_number_of_layers: "レイヤー数は 1～{count} にしてください。",
-  too_many_beside: "メッセージごとの別の回答は {count} 個までです。",
+  too_many_beside: "1 つのメッセージに対する別の回答は {count} 個までです。",
   too_many_to_merge: "統合できる回答は {count} 個までです。",
   answer_of_other_program:
     "この回答は別のプログラムが実行したツールから続いているため、別の回答は生成できません。",
-  not_beside: "この回答の別の回答ではないものが含まれています。",
+  not_beside: "この回答に対する別の回答ではないものが含まれています。",
   no_answer_to_merge_yet:
     "完了してテキストのある回答がまだありません。いずれかの完了を待つか、もう一度質問してください。",
   no_answer_to_merge: "統合できる回答がありません。",
@@ -181,8 +183,7 @@ export const refusals = {
   run_still_rests: "回答を受け取るために実行を再開できませんでした。しばらくしてからもう一度お試しください。",
   run_has_ended: "実行は終了しました。新しいメッセージとして送信してください。",
   run_not_working: "現在、実行はメッセージを受け取れません。しばらくしてからもう一度お試しください。",
-  too_many_inputs:
-    "この実行では {count} 件のメッセージが待機中です。一部が読み取られるまでお待ちください。",
+  too_many_inputs: "この実行では {count} 件のメッセージが待機中です。一部が読み取られるまでお待ちください。",
   no_such_input: "この実行にそのメッセージはありません。",
   input_was_read: "エージェントはこのメッセージをすでに読み取りました。",
   not_waiting: "回答は不要になりました。すでに回答済みか、実行が終了しています。",

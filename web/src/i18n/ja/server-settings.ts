@@ -120,7 +120,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "ツール呼び出し非対応のモデルが Python をタグ内に書くかどうか。オフの場合は他のツールと同様に呼び出します。",
   "pipelines.code_interpreter_prompt_template":
     "それらのモデルにコードインタープリターを説明するプロンプトテンプレート。",
-  "pipelines.code_interpreter_max_retries": "1 つの回答で、Python の実行に失敗した場合に連続して再試行できる回数。",
+  "pipelines.code_interpreter_max_retries":
+    "1 つの回答で、Python の実行に失敗した場合に連続して再試行できる回数。",
   "web.person_mb": "1 ユーザーあたりのページのキャッシュの合計サイズの上限（MB）。古いものから削除されます。",
   "web.browser": "ページのスクリプトを実行するもの：auto、Chromium のパス、Crawl4AI のアドレス。空：なし。",
   "web.browser_key": "Crawl4AI のトークン。",

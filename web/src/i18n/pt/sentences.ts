@@ -33,21 +33,21 @@ export const sentences: Record<keyof Messages, Entry> = {
     many: "Lendo {count} de páginas…",
     other: "Lendo {count} páginas…",
   },
-  layer: "Respondendo de novo com todas as respostas à vista, {layer} de {layers}…",
+  layer: "Respondendo de novo com base em todas as respostas, {layer} de {layers}…",
 
   the_run: "A execução",
   the_agent: "O agente",
   limit_steps: {
-    one: "O agente deu {count} passo, que é o limite dele. Ele termina com o que tem.",
-    many: "O agente deu {count} de passos, que é o limite dele. Ele termina com o que tem.",
-    other: "O agente deu {count} passos, que é o limite dele. Ele termina com o que tem.",
+    one: "O agente executou {count} etapa, que é o limite dele. Ele termina com o que tem.",
+    many: "O agente executou {count} de etapas, que é o limite dele. Ele termina com o que tem.",
+    other: "O agente executou {count} etapas, que é o limite dele. Ele termina com o que tem.",
   },
-  limit_steps_near: "O agente deu {count} de {limit} passos. Ele termina com o que tem.",
+  limit_steps_near: "O agente executou {count} de {limit} etapas. Ele termina com o que tem.",
   limit_all_steps: {
-    one: "{who} deu {count} passo somando todos os seus agentes, e o limite é {limit}. Termina com o que tem.",
-    many: "{who} deu {count} de passos somando todos os seus agentes, e o limite é {limit}. Termina com o que tem.",
+    one: "{who} executou {count} etapa somando todos os agentes, e o limite é {limit}. Termina com o que tem.",
+    many: "{who} executou {count} de etapas somando todos os agentes, e o limite é {limit}. Termina com o que tem.",
     other:
-      "{who} deu {count} passos somando todos os seus agentes, e o limite é {limit}. Termina com o que tem.",
+      "{who} executou {count} etapas somando todos os agentes, e o limite é {limit}. Termina com o que tem.",
   },
   limit_tokens: {
     one: "{who} usou {count} token, e o limite é {limit}. Termina com o que tem.",
@@ -64,7 +64,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   },
   hook_stopped: "O hook “{hook}” parou a execução: {reason}",
   hook_withheld: "O hook “{hook}” reteve a resposta: {reason}",
-  limit_account: "{who} atingiu o limite de {most} por {span}. Ele é renovado em {wait}.",
+  limit_account: "{who} atingiu o limite de {most} por {span}. O limite é renovado em {wait}.",
   this_account: "Esta conta",
   group_of_account: "Um grupo desta conta",
   this_key: "Esta chave",
@@ -104,7 +104,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   answer_without_end: "O servidor do modelo encerrou a resposta sem dizer que tinha terminado.",
   answer_not_in_form: "A resposta não está no formato solicitado, por isso é escrita de novo: {fault}.",
   answer_never_in_form: "O modelo não respondeu no formato solicitado: {fault}.",
-  other_model: "Não foi possível usar {before}, por isso {after} é usado no lugar. {why}",
+  other_model: "Não foi possível usar {before}, por isso {after} é usado no lugar dele. {why}",
   title_missing: "não há título",
   title_of_lines: "o título tem várias linhas",
   title_without_words: "o título não tem palavras, ou tem palavras demais",
@@ -122,7 +122,7 @@ export const sentences: Record<keyof Messages, Entry> = {
 
   no_report: "O modelo não escreveu nenhum relatório. Estas são as anotações.",
   notes_so_far: "Terminou antes do relatório. Estas são as anotações até agora.",
-  cites_nothing: "O relatório não cita fontes, por isso nada mostra de onde ele vem.",
+  cites_nothing: "O relatório não cita fontes, por isso não se sabe de onde ele vem.",
   quotes_found:
     "{verified} de {count} anotações citadas têm um trecho encontrado palavra por palavra na fonte.",
   nothing_to_research_in:
@@ -135,7 +135,7 @@ export const sentences: Record<keyof Messages, Entry> = {
     "O servidor parou repetidamente durante esta execução, por isso ela foi encerrada. O que ela escreveu foi mantido; pergunte de novo para continuar.",
   model_gone: "O servidor foi reiniciado durante esta execução, e o modelo {name} não está mais disponível.",
   fault_of_server: "A execução terminou por um erro no servidor. O que ela escreveu foi mantido.",
-  not_stored: "Não foi possível armazenar o log, por isso a execução foi parada.",
+  not_stored: "Não foi possível armazenar o log, por isso a execução foi interrompida.",
 
   mcp_server_away:
     "O servidor MCP “{name}” não está acessível agora, por isso esta execução continua sem as ferramentas dele.",
@@ -145,7 +145,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   mcp_server_fails: "Não foi possível conectar ao servidor MCP “{name}”.",
 
   saying: "{words} Mensagem recebida: {quote}",
-  other_server: "{why} {name} é usado no lugar.",
+  other_server: "{why} {name} é usado no lugar dele.",
   other_key: "{why} Outra chave de {name} é usada.",
   model_servers_unreachable: "Não foi possível acessar os servidores de modelos: {why}.",
   model_broke_off:
@@ -165,7 +165,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   no_such_model: "O servidor do modelo não tem o modelo “{model}”.",
   no_api:
     "Não há uma API compatível com a OpenAI em {server}. Verifique o endereço; muitas vezes ele termina em /v1.",
-  model_gave_up: "O servidor do modelo demorou demais e desistiu (408). Tente de novo.",
+  model_gave_up: "O servidor do modelo demorou demais e cancelou a solicitação (408). Tente de novo.",
   context_full: "A conversa é longa demais para o modelo. Mensagem do servidor do modelo: {quote}",
   model_refused: "O servidor do modelo recusou a solicitação ({status}).",
   model_failed: "O servidor do modelo falhou ({status}). Tente mais tarde.",
@@ -173,7 +173,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   key_not_allowed: "O servidor do modelo não permite que esta chave use o modelo.",
   key_refused: "O servidor do modelo recusou a chave. Verifique a chave desta conexão.",
   no_credit: "A conta no servidor do modelo não tem mais créditos.",
-  slow_down: "O servidor do modelo pede para ir mais devagar. Aguarde um pouco e tente de novo.",
+  slow_down: "O servidor do modelo está recebendo solicitações demais. Aguarde um pouco e tente de novo.",
   sends_on: "{server} redireciona para {to}. Digite o endereço desse servidor.",
   answers_redirect: "{server} não é um servidor compatível com a OpenAI: respondeu com um redirecionamento.",
   answers_web_page:
@@ -181,7 +181,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   no_model_list:
     "{server} não é um servidor compatível com a OpenAI: a lista de modelos não pode ser lida. Verifique o endereço; muitas vezes ele termina em /v1.",
   no_answer_within: "{server} não respondeu em {seconds} s.",
-  no_model_server: "“{model}” não tem servidor de modelo.",
+  no_model_server: "“{model}” não tem servidor de modelos.",
   did_you_mean: "{words} Você quis dizer {names}?",
   no_embeddings:
     "{model} não pode criar embeddings: a conexão é do tipo {kind}. Indique um modelo de embeddings.",
@@ -189,21 +189,21 @@ export const sentences: Record<keyof Messages, Entry> = {
   answer_over: "A resposta de {model} tem mais de {limit} MB.",
   not_finished_within: "O modelo não terminou a resposta em {seconds} s.",
   model_reported: "O servidor do modelo informou um erro: {quote}",
-  not_the_protocol: "O servidor do modelo em {server} enviou algo que não é o protocolo da OpenAI: {quote}",
+  not_the_protocol:
+    "O servidor do modelo em {server} enviou algo que não segue o protocolo da OpenAI: {quote}",
   conversation_too_long: "A conversa desta execução tem mais de {limit} MB.",
   answer_too_long:
     "O servidor do modelo enviou mais de {limit} MB em uma resposta. Tente de novo ou use outro modelo.",
   event_too_long:
     "O servidor do modelo enviou um único evento com mais de {limit} MB, o que não segue o protocolo.",
-  gave_up_in_answer: "O servidor do modelo desistiu no meio da resposta. Tente de novo.",
+  gave_up_in_answer: "O servidor do modelo interrompeu a resposta no meio. Tente de novo.",
   answers_texts: "O servidor do modelo é compatível com chat, mas não com preenchimento de texto.",
   tried_just_now: "O servidor do modelo está sendo testado de novo neste momento.",
-  left_alone: "{name} falhou repetidamente e não é usado por {seconds} s.",
+  left_alone: "{name} falhou repetidamente e não será usado por {seconds} s.",
   because: "{words} {why}",
 
   vectors_differ: "O modelo retornou vetores de tamanhos diferentes, que não podem ser comparados.",
-  vector_without_direction:
-    "O modelo retornou um vetor sem direção, por isso nada pode ser encontrado com ele.",
+  vector_without_direction: "O modelo retornou um vetor sem direção, e nada pode ser encontrado com ele.",
   built_in_slow: "O modelo integrado demorou mais de {seconds} s.",
   built_in_missing:
     "O modelo integrado não está instalado: falta {file}. Um administrador pode instalá-lo como descrito na página do manual sobre documentos.",
@@ -213,7 +213,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   only_words: "Só palavras-chave foram comparadas, não significados: {why}",
   not_ranked: "Os melhores resultados não foram reordenados: {why}",
 
-  no_address: "Não é um endereço utilizável: precisa começar com https:// e não conter nome de usuário.",
+  no_address: "Não é um endereço válido: precisa começar com https:// e não pode conter nome de usuário.",
   address_not_allowed:
     "Leva a esta máquina, a uma rede privada ou a uma porta que não é da web. Só um administrador pode permitir isso (outbound.allow).",
   unreachable: "Não está acessível.",
@@ -225,7 +225,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   robots_refuse:
     "O robots.txt do site pede que programas não leiam esta página, por isso ela não foi lida. Use outra fonte.",
   no_page: "Página não encontrada (HTTP {status}).",
-  page_closed: "O site não nos permite ler esta página (HTTP {status}). Use outra fonte.",
+  page_closed: "O site não permite ler esta página (HTTP {status}). Use outra fonte.",
   site_busy: "O site pede para aguardar (HTTP 429). Tente mais tarde ou use outra fonte.",
   site_fault: "O servidor do site falhou (HTTP {status}). Tente mais tarde.",
   without_page: "O site respondeu sem uma página (HTTP {status}).",

@@ -29,7 +29,8 @@ export const agentForm: Record<keyof typeof en, Entry> = {
   "agents.toolsHint": "Инструменты, доступные агенту. Разрешения запрашиваются как обычно.",
   "agents.more": "Ещё",
   "agents.moreSet": "Ещё · задано: {names}",
-  "agents.descriptionOptional": "Если пусто, берётся первое предложение инструкций. Описание читают и другие агенты.",
+  "agents.descriptionOptional":
+    "Если пусто, берётся первое предложение инструкций. Описание читают и другие агенты.",
   "agents.collectionsNote": "Агент ищет только в тех, что доступны текущему пользователю.",
   "agents.restored": "Несохранённые изменения восстановлены.",
   "agents.draft": "Не сохранено",
@@ -38,7 +39,8 @@ export const agentForm: Record<keyof typeof en, Entry> = {
   "agents.trying": "Вы проверяете агента {name}.",
   "agents.tryEdit": "Изменить агента",
   "agents.tryEnd": "Завершить проверку {name}",
-  "agents.problem.id": "До {limit} строчных латинских букв, цифр и «-». Начните с буквы и не заканчивайте на «-».",
+  "agents.problem.id":
+    "До {limit} строчных латинских букв, цифр и «-». Начните с буквы и не заканчивайте на «-».",
   "agents.problem.reserved": "Имя «{name}» занято системой. Выберите другое.",
   "agents.problem.taken": "Агент «{name}» уже есть.",
   "agents.problem.description": "От 1 до {limit} символов.",

@@ -11,8 +11,7 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.import": "Импорт",
   "data.importText":
     "Импортирует в эту учётную запись экспорт Glasshouse или чаты из ChatGPT, Claude, Open WebUI и LibreChat. Имеющиеся данные остаются и не дублируются; расписания импортируются выключенными.",
-  "data.importFiles":
-    "ChatGPT и Claude: полученный ZIP-файл как есть. Остальные: .json или .jsonl.",
+  "data.importFiles": "ChatGPT и Claude: полученный ZIP-файл как есть. Остальные: .json или .jsonl.",
   "data.choose": "Выбрать файл",
   "data.dropHere": "или перетащите его сюда",
   "data.sending": "Импорт {name} ({size})…",

@@ -164,7 +164,8 @@ export const refusals = {
   steer_only_for_agents: "Субагент читает сообщения на своём следующем шаге: нужен режим `steer`.",
   earlier_chat_gone: "Чата прежнего запроса больше нет.",
   bad_push_keys: "Это не ключи push-подписки браузера.",
-  push_needs_browser: "Push-уведомления может получать только браузер, в котором выполнен вход, а не ключ API.",
+  push_needs_browser:
+    "Push-уведомления может получать только браузер, в котором выполнен вход, а не ключ API.",
   too_many_push_subscriptions: upTo(
     "Push-уведомления получают не больше ",
     "браузера",
@@ -437,8 +438,7 @@ export const refusals = {
   search_url_missing: "Введите адрес вашего SearXNG.",
   bad_search_url: "Введите адрес вида https://search.example.org.",
   search_key_missing: "Этому сервису нужен ключ API.",
-  bad_search_tool:
-    "Выберите инструмент общего MCP-сервера по полному названию, например finder__search.",
+  bad_search_tool: "Выберите инструмент общего MCP-сервера по полному названию, например finder__search.",
   bad_mcp_name:
     "Название: от 1 до {limit} латинских букв, цифр, знаков «-» и одиночных «_»; не начинается и не заканчивается на «_».",
   mcp_name_taken: "MCP-сервер «{name}» уже есть.",

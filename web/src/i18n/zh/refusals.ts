@@ -231,8 +231,7 @@ export const refusals = {
   text_too_large: "文件将达到 {size} 字节，上限为 {limit}。请拆分。",
   too_many_files: "工作文件夹中已有 {count} 个文件，达到上限。",
   files_too_large: "文件总计将达到 {size} 字节，上限为 {limit}。请删除不再需要的文件。",
-  directory_kept:
-    "此对话保存的目录文件旧版本已达上限：{files} 个文件或 {bytes} 字节。请在新对话中继续。",
+  directory_kept: "此对话保存的目录文件旧版本已达上限：{files} 个文件或 {bytes} 字节。请在新对话中继续。",
   too_many_results: "以文件形式存储的结果过多。",
   no_room_for_files: "服务器没有可用于存储文件的空间。",
   files_unreachable: "目前无法访问文件。请重试。",

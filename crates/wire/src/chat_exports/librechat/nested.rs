@@ -10,59 +10,74 @@ pub(super) struct Found {
 }
 
 /// The messages of a list, in the order in which they begin; `None` if there are more than `max`. The text has to be
-/// valid JSON.
+/// valid JSON. Elements that are not objects are skipped.
 pub(super) fn unfold(list: &str, max: usize) -> Option<Vec<Found>> {
     let mut found: Vec<Found> = Vec::new();
-    // The messages around the current place, each with the depth inside it.
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    let mut in_list = false;
+    let Some(list) = list.trim_start().strip_prefix('[') else {
+        return Some(found);
+    };
     let bytes = list.as_bytes();
     let mut at = 0;
-    while at < bytes.len() {
-        let size = token(&bytes[at..]);
+    // The messages around the current place.
+    let mut open: Vec<usize> = Vec::new();
+    // Whether the current place is between the elements of a list, not inside the innermost message.
+    let mut in_list = true;
+    while let Some(byte) = bytes.get(at) {
+        let size = match (in_list, byte) {
+            (true, b'{' | b']') => 1,
+            _ => value_bytes(&bytes[at..]),
+        };
         let text = &bytes[at..at + size];
         at += size;
-        match (text, open.last_mut()) {
-            ([b'['], None) => in_list = true,
-            ([b'{'], inside) if in_list => {
+        match (in_list, byte) {
+            (true, b'{') => {
                 if found.len() == max {
                     return None;
                 }
-                let parent = inside.map(|(message, _)| *message);
-                let json = b"{".to_vec();
-                open.push((found.len(), 0));
+                let parent = open.last().copied();
+                open.push(found.len());
+                let json = text.to_vec();
                 found.push(Found { parent, json });
                 in_list = false;
             }
-            ([b']'], _) if in_list => in_list = false,
-            (_, None) => {}
-            // Only messages stand in such a list.
-            (_, Some(_)) if in_list => {}
-            (_, Some((message, depth))) => {
+            (true, b']') => in_list = false,
+            (true, _) => {}
+            (false, _) => {
+                let Some(message) = open.last() else { break };
                 let json = &mut found[*message].json;
                 json.extend_from_slice(text);
-                match text {
-                    [b'{' | b'['] => *depth += 1,
-                    [b'}'] if *depth == 0 => {
-                        open.pop();
-                        in_list = true;
-                    }
-                    // A bracket too many is found when the message is parsed.
-                    [b'}' | b']'] => *depth = depth.saturating_sub(1),
-                    b"\"children\"" if *depth == 0 => {
-                        let skipped = list_after(&bytes[at..]);
-                        if let Some(skipped) = skipped {
-                            json.extend_from_slice(b":[]");
-                            at += skipped;
-                            in_list = true;
-                        }
-                    }
-                    _ => {}
+                if *byte == b'}' {
+                    open.pop();
+                    in_list = true;
+                } else if text == b"\"children\""
+                    && let Some(skipped) = list_after(&bytes[at..])
+                {
+                    json.extend_from_slice(b":[]");
+                    at += skipped;
+                    in_list = true;
                 }
             }
         }
     }
     Some(found)
+}
+
+/// The length of an object, a list or a text in quotes, or of one byte.
+fn value_bytes(bytes: &[u8]) -> usize {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth > 0 => depth -= 1,
+            _ => {}
+        }
+        at += token(&bytes[at..]);
+        if depth == 0 {
+            break;
+        }
+    }
+    at
 }
 
 /// The length of a text in quotes, or of one byte.
@@ -129,6 +144,14 @@ mod tests {
                 ),
                 (Some(1), "{\"c\":\"children\"}"),
                 (Some(0), "{}"),
+            ],
+        );
+        check(
+            "[{\"a\":1,\"children\":[[{\"b\":[{}]},[\"]\"]],{\"c\":2},3],\"d\":4},[{\"e\":5}],{}] [{}]",
+            &[
+                (None, "{\"a\":1,\"children\":[],\"d\":4}"),
+                (Some(0), "{\"c\":2}"),
+                (None, "{}"),
             ],
         );
         check("[{\"children\":null}]", &[(None, "{\"children\":null}")]);
