@@ -363,7 +363,7 @@ async fn a_user_name_may_take_the_place_of_a_missing_address() {
         let (_, again) = world.sign_in().await;
         assert_eq!(world.me(&again).await["id"], me["id"]);
     }
-    // Nobody has verified such a name, whatever else is verified.
+    // A user principal name is never verified, whatever `email_verified` says.
     for claims in [
         json!({"sub": "u4", "upn": EMAIL, "email_verified": true}),
         json!({"sub": "u4", "preferred_username": EMAIL, "email": null, "email_verified": "true"}),

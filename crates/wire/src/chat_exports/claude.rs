@@ -195,7 +195,7 @@ fn add_block(block: &Value, answer: &mut Answer, chat: &mut Chat) {
             answer.add_result(of("name"), text)
         }
         "voice_note" => answer.add(Piece::Text(of("text").to_owned())),
-        // How much room the model had left, and reasoning that nobody can read.
+        // The remaining token budget, and encrypted reasoning.
         "token_budget" | "flag" | "redacted_thinking" => true,
         "image" | "document" | "file" => {
             chat.skip(Skipped::File);
