@@ -59,8 +59,10 @@ use crate::{
         config::{Auth, Config},
         data_dir::{create_data_dir, hold_data_dir, tighten},
         jobs::Jobs,
+        live_config::LiveConfig,
         metrics::Metrics,
         secret::{Sealer, random_token},
+        server_settings::ServerSettings,
     },
     runtime::{
         bookings::Bookings,
@@ -87,8 +89,10 @@ use crate::{
 
 /// The configuration and services. Handlers take those that they use.
 pub struct App {
-    /// The validated settings.
-    pub config: Arc<Config>,
+    /// The configuration in effect.
+    pub config: LiveConfig,
+    /// Settings that administrators change.
+    pub(crate) server_settings: Arc<ServerSettings>,
     /// The database.
     pub store: Store,
     /// The source of all timestamps.
@@ -211,7 +215,8 @@ impl App {
         create_data_dir(&config.data_dir)?;
         let data_lock = hold_data_dir(&config.data_dir).await?;
         tighten(&config);
-        let config = Arc::new(config);
+        let live = LiveConfig::new(config);
+        let config = live.now();
         let agents = Arc::new(agents);
         let stopping = CancellationToken::new();
         let closing = CancellationToken::new();
@@ -225,16 +230,26 @@ impl App {
         let store = Store::open(&config.database_url)
             .await
             .context("cannot open the database")?;
-        store
-            .shorten_sessions(config.session)
-            .await
-            .context("cannot read the sessions")?;
         // Read before the settings, so that a change in between is noticed later.
         let loaded = store
             .setting_changes()
             .await
             .context("cannot read the settings")?;
         let sealer = Arc::new(Sealer::open(&config.data_dir)?);
+        let server_settings = Arc::new(ServerSettings {
+            changing: Mutex::default(),
+            config: live.clone(),
+            sealer: sealer.clone(),
+            store: store.clone(),
+        });
+        server_settings
+            .reload()
+            .await
+            .context("cannot read the settings")?;
+        store
+            .shorten_sessions(live.now().session)
+            .await
+            .context("cannot read the sessions")?;
         let http = HttpClient::new()?;
         let outbound = Outbound::new(config.outbound.clone());
         let program = std::env::current_exe().context("cannot find this program")?;
@@ -261,11 +276,10 @@ impl App {
             groups: groups.clone(),
             sealer: sealer.clone(),
             store: store.clone(),
-            config: config.clone(),
+            config: live.clone(),
         });
 
-        let models =
-            Models::open(&config, store.clone(), sealer.clone(), http.clone(), tour).await?;
+        let models = Models::open(&live, store.clone(), sealer.clone(), http.clone(), tour).await?;
         let models = Arc::new(models);
         let usage = Usage::open(store.clone(), clock.clone(), groups.clone());
         let usage = Arc::new(usage.await.context("cannot read the limits")?);
@@ -305,7 +319,7 @@ impl App {
         });
         let agent_checks = Arc::new(AgentChecks {
             agents: agents.clone(),
-            config: config.clone(),
+            config: live.clone(),
             defined_agents: defined_agents.clone(),
             mcp_servers: mcp_servers.clone(),
             models: models.clone(),
@@ -321,7 +335,7 @@ impl App {
         let documents = Arc::new(Documents::new(
             program.clone(),
             outbound.clone(),
-            config.clone(),
+            live.clone(),
             store.clone(),
             clock.clone(),
             usage.clone(),
@@ -337,13 +351,13 @@ impl App {
             mcp_servers: mcp_servers.clone(),
             sealer: sealer.clone(),
         };
-        let web = Web::open(config.web.clone(), parts)
+        let web = Web::open(live.clone(), parts)
             .await
             .context("cannot read the search providers")?;
         let web = Arc::new(web);
         let crawler = Arc::new(Crawler {
             clock: clock.clone(),
-            config: config.clone(),
+            config: live.clone(),
             documents: documents.clone(),
             store: store.clone(),
             web: web.clone(),
@@ -361,7 +375,7 @@ impl App {
             store.clone(),
             clock.clone(),
         );
-        let file_links = FileLinks::new(&sealer, config.file_link_days);
+        let file_links = FileLinks::new(&sealer, live.clone());
         let file_links = Arc::new(file_links);
         let revocation = Arc::new(Revocation {
             clock: clock.clone(),
@@ -383,7 +397,7 @@ impl App {
             set_aside: Mutex::default(),
             delivering: Delivering::default(),
             clock: clock.clone(),
-            config: config.clone(),
+            config: live.clone(),
             runs: runs.clone(),
             store: store.clone(),
             tasks: tasks.clone(),
@@ -396,7 +410,7 @@ impl App {
         });
         let access = Arc::new(ChatAccess {
             audit: AccessAudit::default(),
-            config: config.clone(),
+            config: live.clone(),
             identity: identity.clone(),
             stopping: stopping.clone(),
             store: store.clone(),
@@ -412,7 +426,7 @@ impl App {
 
         let effective_pipelines = Arc::new(EffectivePipelines {
             clock: clock.clone(),
-            config: config.clone(),
+            config: live.clone(),
             gateway: gateway.clone(),
             groups: groups.clone(),
             models: models.clone(),
@@ -434,7 +448,7 @@ impl App {
             agents: agents.clone(),
             clock: clock.clone(),
             commands: commands.clone(),
-            config: config.clone(),
+            config: live.clone(),
             defined_agents: defined_agents.clone(),
             documents: documents.clone(),
             gateway: gateway.clone(),
@@ -485,7 +499,7 @@ impl App {
         let leases = Arc::new(Leases {
             closing: closing.clone(),
             commands: commands.clone(),
-            config: config.clone(),
+            config: live.clone(),
             looked_for_forgotten: Mutex::new(Instant::now()),
             recovery: recovery.clone(),
             runs: runs.clone(),
@@ -541,7 +555,7 @@ impl App {
         ));
         let housekeeping = Arc::new(Housekeeping {
             clock: clock.clone(),
-            config: config.clone(),
+            config: live.clone(),
             store: store.clone(),
         });
         let learning = Arc::new(Learning {
@@ -557,11 +571,13 @@ impl App {
             models: models.clone(),
             mcp_servers: mcp_servers.clone(),
             web: web.clone(),
+            documents: documents.clone(),
+            server_settings: server_settings.clone(),
             loaded: std::sync::Mutex::new(loaded),
         });
         let body_memory = BodyMemory::new(config.body_memory_bytes);
         let app = Arc::new(Self {
-            config,
+            config: live,
             store,
             clock,
             sealer,
@@ -611,6 +627,7 @@ impl App {
             webhooks,
             push,
             housekeeping,
+            server_settings,
             setting_reload,
             transfer_slots: TransferSlots::default(),
             body_memory,
@@ -634,13 +651,13 @@ impl App {
         let finding = app.clone();
         app.tasks.spawn(async move {
             let agents = &finding.agents;
-            finding.programs.find(&finding.config, agents).await;
+            finding.programs.find(&finding.config.now(), agents).await;
         });
         app.leases
             .take_lease()
             .await
             .context("cannot begin a lease")?;
-        if let Some(tracing) = app.config.tracing.clone() {
+        if let Some(tracing) = app.config.now().tracing.clone() {
             app.tasks.spawn(traces::export(
                 app.conversations.clone(),
                 app.metrics.clone(),
@@ -669,7 +686,7 @@ impl App {
         self.stopping.cancel();
         self.closing.cancel();
         self.tasks.close();
-        if tokio::time::timeout(self.config.drain, self.tasks.wait())
+        if tokio::time::timeout(self.config.now().drain, self.tasks.wait())
             .await
             .is_err()
         {

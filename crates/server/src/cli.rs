@@ -428,7 +428,7 @@ pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyh
         listeners.push(listener.with_context(|| format!("cannot listen on {address}"))?);
     }
     let app = App::open(config, Clock::real(), start::tour(), agents).await?;
-    let options = ListenOptions::new(&app.config);
+    let options = ListenOptions::new(&app.config.now());
     let options = match file_limit {
         Some(limit) => options.within_files(limit),
         None => options,
@@ -444,7 +444,7 @@ pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyh
     if std::io::stdout().is_terminal() {
         print_line(&start::next_steps(&app).await?)?;
     }
-    tracing::info!(data_dir = %app.config.data_dir.display(), "serving");
+    tracing::info!(data_dir = %app.config.now().data_dir.display(), "serving");
     let stopping = app.stopping.clone();
     app.tasks.spawn(async move {
         tokio::select! {
@@ -455,7 +455,7 @@ pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyh
     let drain_runs = async {
         app.stopping.cancelled().await;
         // Half of the time is for runs to finish, the other half for their streams to deliver the end.
-        app.runs.drain(app.config.drain / 2).await;
+        app.runs.drain(app.config.now().drain / 2).await;
     };
     tokio::join!(
         serve(

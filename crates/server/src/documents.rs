@@ -37,7 +37,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -59,10 +59,7 @@ use vector_database::VectorDatabase;
 use crate::{
     error::ApiError,
     gateway::{Gateway, models::Models, usage::Usage},
-    platform::{
-        clock::Clock,
-        config::{Config, VectorDatabaseSettings},
-    },
+    platform::{clock::Clock, config::VectorDatabaseSettings, live_config::LiveConfig},
 };
 pub(crate) use {
     aliases::SameThing,
@@ -95,6 +92,8 @@ pub struct Documents {
     pub(crate) to_see: Arc<Notify>,
     /// Wakes the job that embeds documents.
     pub(crate) to_embed: Arc<Notify>,
+    /// Whether the images in the queue were given back because no model describes them.
+    pictures_requeued: AtomicBool,
     /// Interrupts embedding: another model is in effect.
     pub(crate) embedding_changed: Arc<Notify>,
     /// Wakes the job that extracts graphs.
@@ -114,7 +113,7 @@ pub struct Documents {
     searches: AtomicU64,
     helping: Mutex<Helping>,
     pub(crate) clock: Clock,
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: LiveConfig,
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) models: Arc<Models>,
     pub(crate) store: Store,
@@ -145,14 +144,14 @@ impl Documents {
     pub(crate) fn new(
         program: PathBuf,
         outbound: Outbound,
-        config: Arc<Config>,
+        config: LiveConfig,
         store: Store,
         clock: Clock,
         usage: Arc<Usage>,
         models: Arc<Models>,
         gateway: Arc<Gateway>,
     ) -> Self {
-        let settings = &config.knowledge;
+        let settings = &config.now().knowledge;
         Self {
             built_in: Arc::new(LocalEmbedder::new(settings, &program)),
             terms: Terms::default(),
@@ -160,6 +159,7 @@ impl Documents {
             memory_bytes: settings.memory_bytes,
             to_read: Arc::default(),
             to_see: Arc::default(),
+            pictures_requeued: AtomicBool::default(),
             to_embed: Arc::default(),
             embedding_changed: Arc::default(),
             to_graph: Arc::default(),

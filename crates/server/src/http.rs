@@ -200,6 +200,13 @@ pub fn table() -> Vec<Route> {
             .noted("invitation.delete"),
         get(Admin, "/api/v1/audit", audit::get),
         get(Admin, "/api/v1/settings", settings::get),
+        patch(Admin, "/api/v1/settings", settings::change).noted("settings.change"),
+        post(
+            Admin,
+            "/api/v1/settings/sign-in-provider/test",
+            settings::test_sign_in_provider,
+        )
+        .noted("settings.sign_in_provider.test"),
         get(Admin, "/api/v1/jobs", jobs::list),
         // Groups and permissions
         get(Admin, "/api/v1/groups", groups::list),
@@ -664,7 +671,7 @@ pub fn table() -> Vec<Route> {
 pub fn router(app: Arc<App>, web_app: WebApp) -> Router {
     let mcp_adapter = Arc::new(mcp::McpAdapter::new(
         &app.stopping,
-        app.config.body_limit_bytes,
+        app.config.now().body_limit_bytes,
     ));
     app.jobs.start(vec![mcp::sweep_job(&mcp_adapter)]);
     let state = AppState {
@@ -698,12 +705,12 @@ pub fn router(app: Arc<App>, web_app: WebApp) -> Router {
     let routes = routes
         .fallback(move |request| unrouted::by_plain_path(once_more, web_app, request))
         .layer(from_fn_with_state(app.clone(), surrounded));
-    let routes = if app.config.cors_allow_origins.is_empty() {
+    let routes = if app.config.now().cors_allow_origins.is_empty() {
         routes
     } else {
         // Outermost, so that a page can read why its request was refused.
         routes.layer(from_fn_with_state(
-            app.config.clone(),
+            app.config.now().clone(),
             cors::allow_named_origins,
         ))
     };
@@ -763,11 +770,11 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
     let origin = request_context::of_headers(request.headers());
     let id = request_context::header_value(&origin);
     let about = request_log::span(origin.request.as_deref());
-    let line = RequestLine::begin(&about, &request, app.config.log.format);
+    let line = RequestLine::begin(&about, &request, app.config.now().log.format);
     let protocol = Protocol::of(request.uri().path()).asked_by(request.headers());
     let answer = async {
-        let checked = keep_from_proxy(&app.config, &mut request)
-            .and_then(|()| check_origin(&app.config, &request));
+        let checked = keep_from_proxy(&app.config.now(), &mut request)
+            .and_then(|()| check_origin(&app.config.now(), &request));
         match checked {
             Ok(()) => next.run(request).await,
             Err(refused) => unrouted::refuse(protocol, refused),

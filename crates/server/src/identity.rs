@@ -20,16 +20,12 @@ use crate::{
         groups::Groups,
         oidc::SignIn,
     },
-    platform::{
-        clock::Clock,
-        config::{Auth, Config},
-        secret::Sealer,
-    },
+    platform::{clock::Clock, config::Auth, live_config::LiveConfig, secret::Sealer},
 };
 
 /// Accounts, sign-in, and the in-memory state of sessions and keys.
 pub struct Identity {
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: LiveConfig,
     /// Sign-in by OpenID Connect.
     pub(crate) sign_in: SignIn,
     /// Keys that were looked up within the last second.
@@ -58,6 +54,6 @@ impl Identity {
     /// # Errors
     /// If the database fails.
     pub async fn setup_needed(&self) -> Result<bool, ApiError> {
-        Ok(self.config.auth == Auth::Password && !self.store.has_users().await?)
+        Ok(self.config.now().auth == Auth::Password && !self.store.has_users().await?)
     }
 }

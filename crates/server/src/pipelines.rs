@@ -32,7 +32,7 @@ use crate::{
         usage::Usage,
     },
     identity::groups::{Groups, Resource},
-    platform::{built_in::TOUR, clock::Clock, config::Config},
+    platform::{built_in::TOUR, clock::Clock, live_config::LiveConfig},
 };
 
 /// Maximum number of alternatives in one request.
@@ -109,7 +109,7 @@ impl SideWork {
 /// Which pipelines are on, with which model and prompt.
 pub(crate) struct EffectivePipelines {
     pub(crate) clock: Clock,
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: LiveConfig,
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) groups: Arc<Groups>,
     pub(crate) models: Arc<Models>,

@@ -11,6 +11,7 @@ pub(crate) mod form_values;
 pub mod init;
 pub mod jobs;
 pub mod listen;
+pub mod live_config;
 pub mod metrics;
 pub mod model_aliases;
 pub(crate) mod outbound_fault;
@@ -18,6 +19,7 @@ pub mod proxies;
 pub(crate) mod redacted_stderr;
 pub(crate) mod request_context;
 pub mod secret;
+pub(crate) mod server_settings;
 pub(crate) mod standard_webhooks;
 pub(crate) mod web_push;
 

@@ -19,7 +19,7 @@ pub fn tour() -> ChatModel {
 /// The URL to open in a browser: the page, or the set-up link if others could come first.
 #[must_use]
 pub fn link(app: &App, listening_on: SocketAddr) -> String {
-    let origin = match &app.config.public_url {
+    let origin = match &app.config.now().public_url {
         Some(url) => url.origin(),
         None => format!("http://{}", reachable(listening_on)),
     };
@@ -35,12 +35,13 @@ pub fn link(app: &App, listening_on: SocketAddr) -> String {
 /// If the database does not answer.
 pub async fn next_steps(app: &App) -> Result<String, StoreError> {
     let has_models = app.models.catalogue().models.iter().any(|it| !it.tour);
-    let next = match (&app.config.auth, app.store.has_users().await?) {
+    let next = match (&app.config.now().auth, app.store.has_users().await?) {
         (Auth::Password, false) => "open the address and create the first account",
         _ if has_models => "open the address",
         _ => "open the address and connect a model, or take the tour",
     };
-    let folder = app.config.data_dir.display();
+    let config = app.config.now();
+    let folder = config.data_dir.display();
     Ok(format!(
         "  Data folder  {folder}\n  Next step    {next}\n  Problems?    glasshouse doctor\n  Stop         Ctrl+C"
     ))

@@ -17,7 +17,7 @@ use web_access::{Fetched, Image, Validators, WebClient, WebProblem, normalised};
 
 use crate::{
     documents::Documents,
-    platform::{clock::Clock, config::WebSettings, secret::Sealer},
+    platform::{clock::Clock, live_config::LiveConfig, secret::Sealer},
     tools::mcp_servers::McpServers,
 };
 
@@ -31,7 +31,7 @@ const TITLE_CHARS: usize = 300;
 
 /// The web service.
 pub(crate) struct Web {
-    settings: WebSettings,
+    config: LiveConfig,
     client: WebClient,
     store: Store,
     clock: Clock,
@@ -90,7 +90,7 @@ impl From<Page> for StoredPage {
 impl Web {
     /// # Errors
     /// If the database fails.
-    pub(crate) async fn open(settings: WebSettings, parts: WebParts) -> Result<Self, StoreError> {
+    pub(crate) async fn open(config: LiveConfig, parts: WebParts) -> Result<Self, StoreError> {
         let WebParts {
             outbound,
             store,
@@ -100,10 +100,11 @@ impl Web {
             mcp_servers,
             sealer,
         } = parts;
+        let settings = config.now();
         let web = Self {
-            client: WebClient::new(settings.client.clone(), outbound, program),
-            chosen: SearchChoice::new(&settings.searches),
-            settings,
+            client: WebClient::new(settings.web.client.clone(), outbound, program),
+            chosen: SearchChoice::new(&settings.web.searches),
+            config,
             store,
             clock,
             documents,
@@ -112,6 +113,12 @@ impl Web {
         };
         web.reload_search_providers().await?;
         Ok(web)
+    }
+
+    /// Fetches pages by the current settings from now on.
+    pub(crate) fn apply_settings(&self) {
+        let client = self.config.now().web.client.clone();
+        self.client.set_settings(client);
     }
 
     /// The page at a URL, as `owner`'s copy of it: the stored one if it is fresh or the server says that nothing has
@@ -125,7 +132,7 @@ impl Web {
         let known = known.map_err(not_stored)?;
         let now = self.clock.now_ms();
         if let Some(known) = &known
-            && now.saturating_sub(known.checked_at) < self.settings.fresh_ms
+            && now.saturating_sub(known.checked_at) < self.config.now().web.fresh_ms
         {
             return Ok(known.clone().into());
         }
@@ -164,7 +171,8 @@ impl Web {
                 checked_at: now,
             },
         };
-        let kept = self.store.keep_page(&new, self.settings.person_bytes).await;
+        let limit = self.config.now().web.person_bytes;
+        let kept = self.store.keep_page(&new, limit).await;
         Ok(kept.map_err(not_stored)?.into())
     }
 

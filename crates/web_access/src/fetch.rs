@@ -170,7 +170,7 @@ impl WebClient {
         url: &Url,
         known: Option<Validators<'_>>,
     ) -> Result<Fetched, WebProblem> {
-        let asked = timeout(self.settings.time, self.follow(url.clone(), known)).await;
+        let asked = timeout(self.settings().time, self.follow(url.clone(), known)).await;
         asked.unwrap_or(Err(Fault::Slow.into()))
     }
 
@@ -182,7 +182,7 @@ impl WebClient {
         for _ in 0..=HOPS {
             self.outbound.address(url.as_str(), &[])?;
             let host = self.hosts.of(&url.origin().ascii_serialization());
-            let robots = if self.settings.robots {
+            let robots = if self.settings().robots {
                 Some(self.robots(&host, &url).await?)
             } else {
                 None
@@ -195,7 +195,9 @@ impl WebClient {
             }
             let pause = robots
                 .and_then(|robots| robots.pause)
-                .map_or(self.settings.pause, |pause| pause.max(self.settings.pause));
+                .map_or(self.settings().pause, |pause| {
+                    pause.max(self.settings().pause)
+                });
             let answer = {
                 let _turn = host.turn(pause).await;
                 self.outbound.send(self.request(&url, known)).await?
@@ -220,8 +222,8 @@ impl WebClient {
 
     fn request(&self, url: &Url, known: Option<Validators<'_>>) -> Request {
         let limits = Limits {
-            time: self.settings.time,
-            body_bytes: usize::try_from(self.settings.page_bytes).unwrap_or(usize::MAX),
+            time: self.settings().time,
+            body_bytes: usize::try_from(self.settings().page_bytes).unwrap_or(usize::MAX),
             // Redirects are followed and checked here.
             hops: 0,
         };
@@ -298,7 +300,7 @@ impl WebClient {
     pub async fn read(&self, body: &Body) -> Result<PageText, WebProblem> {
         let name = body.file_name()?;
         let limits = ReadLimits {
-            file_bytes: self.settings.page_bytes.saturating_mul(4),
+            file_bytes: self.settings().page_bytes.saturating_mul(4),
             text_bytes: TEXT_BYTES,
             seconds: READING_SECONDS,
             ..ReadLimits::default()

@@ -14,7 +14,10 @@ mod search;
 mod settings;
 mod sitemaps;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use knowledge::ReadingProcess;
 use outbound::{Allowed, Outbound};
@@ -38,7 +41,7 @@ const READ_AT_ONCE: usize = 2;
 
 /// The client of search services and websites. What it knows about hosts is shared by all callers.
 pub struct WebClient {
-    settings: Settings,
+    settings: RwLock<Arc<Settings>>,
     outbound: Outbound,
     /// Restricted to the open internet regardless of what an administrator allows: for subresources that pages request.
     open: Outbound,
@@ -56,7 +59,7 @@ impl WebClient {
     #[must_use]
     pub fn new(settings: Settings, outbound: Outbound, program: PathBuf) -> Self {
         Self {
-            settings,
+            settings: RwLock::new(Arc::new(settings)),
             outbound,
             open: Outbound::new(Allowed::default()),
             reader: ReadingProcess::new(program),
@@ -67,5 +70,21 @@ impl WebClient {
             browsing: Semaphore::new(scripts::AT_ONCE),
             picturing: Semaphore::new(image::AT_ONCE),
         }
+    }
+
+    /// Replaces the settings. Requests that have begun keep theirs.
+    pub fn set_settings(&self, settings: Settings) {
+        let mut current = self
+            .settings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(settings);
+    }
+
+    fn settings(&self) -> Arc<Settings> {
+        self.settings
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }

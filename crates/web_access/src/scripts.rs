@@ -49,7 +49,7 @@ impl WebClient {
     /// Additional time that a page may take if it is rendered.
     #[must_use]
     pub fn time_of_scripts(&self) -> Duration {
-        self.settings
+        self.settings()
             .browser
             .as_ref()
             .map_or(Duration::ZERO, |browser| browser.time + WAIT)
@@ -60,7 +60,8 @@ impl WebClient {
     /// # Errors
     /// If the page cannot be read without its scripts and they failed.
     pub async fn with_scripts(&self, body: Body) -> Result<Body, WebProblem> {
-        let Some(settings) = self.settings.browser.as_ref().filter(|_| body.is_html()) else {
+        let settings = self.settings();
+        let Some(settings) = settings.browser.as_ref().filter(|_| body.is_html()) else {
             return Ok(body);
         };
         let is_named = plain_host(&body.url).is_some_and(|host| settings.hosts.contains(&host));

@@ -52,7 +52,7 @@ impl WebClient {
     /// The sitemaps named in `robots.txt`, or the default one.
     async fn sitemaps_of(&self, site: &Url, deadline: Instant) -> Vec<Url> {
         let host = self.hosts.of(&site.origin().ascii_serialization());
-        let robots = match self.settings.robots {
+        let robots = match self.settings().robots {
             true => timeout_at(deadline, self.robots(&host, site))
                 .await
                 .ok()

@@ -258,6 +258,7 @@ export interface Messages {
   long_pattern: ["limit"];
   long_provider_name: ["limit"];
   long_search: ["limit"];
+  long_setting: ["limit"];
   long_template: ["limit"];
   looking_for: [];
   made_picture_too_large: ["size", "limit"];
@@ -406,6 +407,7 @@ export interface Messages {
   no_such_right: ["names"];
   no_such_run: [];
   no_such_session: [];
+  no_such_setting: ["name"];
   no_such_state: [];
   no_such_thing: [];
   no_such_variable: ["name"];
@@ -535,6 +537,10 @@ export interface Messages {
   server_fault: [];
   server_name_unknown: ["server"];
   set_up_link_needed: [];
+  setting_fixed: ["name"];
+  setting_not_here: ["name"];
+  setting_of_other_type: ["name"];
+  setting_refused: ["reason"];
   short_milliseconds: ["count"];
   short_seconds: ["count"];
   sign_in_address_unusable: ["why"];
@@ -548,6 +554,7 @@ export interface Messages {
   sign_in_not_registered: [];
   sign_in_other_issuer: ["issuer"];
   sign_in_other_name: [];
+  sign_in_provider_missing: [];
   sign_in_refuses_us: ["status"];
   sign_in_tokens_elsewhere: [];
   sign_in_too_long: [];

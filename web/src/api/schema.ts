@@ -3217,6 +3217,8 @@ export type ServerSetting = {
   value: unknown;
   /** Where the value comes from. */
   from: SettingSource;
+  /** Where it is changed. */
+  changed_in: SettingPlace;
 };
 
 /** The first administrator. */
@@ -3229,12 +3231,37 @@ export type SetUp = {
   token?: string | null;
 };
 
+/** Where a setting is changed. */
+export type SettingPlace =
+  | "web_app"
+  | "approval_rules"
+  | "sign_in"
+  | "web_search"
+  | "embedding"
+  | "background_tasks"
+  | "start"
+  | "operator";
+
 /** Where a value comes from; each takes precedence over those before it. */
-export type SettingSource = "default" | "file" | "environment" | "flag";
+export type SettingSource = "default" | "web_app" | "file" | "environment" | "flag";
+
+/** Settings to change. */
+export type SettingsChange = {
+  /** Values by the names of their settings, of the type of the default. `null` returns to the default; what is absent stays as it is. */
+  values: Record<string, unknown>;
+};
 
 /** Chats of others. */
 export type SharedChats = {
   chats: ChatRow[];
+};
+
+/** What a sign-in provider says about itself. */
+export type SignInProviderTest = {
+  /** The page to which browsers are sent to sign in. */
+  authorization_url: string;
+  /** The address that the provider has to allow as the redirect address of this client. */
+  redirect_url: string;
 };
 
 /** Who may create an account. */

@@ -59,7 +59,14 @@ pub enum ProviderFault {
 
 /// The cached metadata of the provider.
 #[derive(Debug, Default)]
-pub struct MetadataCache(Mutex<Option<(Instant, Arc<ProviderMetadata>)>>);
+pub struct MetadataCache(Mutex<Option<Cached>>);
+
+#[derive(Debug)]
+struct Cached {
+    issuer: String,
+    fetched_at: Instant,
+    about: Arc<ProviderMetadata>,
+}
 
 /// The provider's metadata.
 #[derive(Debug)]
@@ -144,15 +151,27 @@ impl<'a> Provider<'a> {
         known: &MetadataCache,
     ) -> Result<Arc<ProviderMetadata>, ProviderFault> {
         let mut known = known.0.lock().await;
-        if let Some((_, about)) = known.as_ref().filter(|(at, _)| at.elapsed() < KNOWN_FOR) {
-            return Ok(Arc::clone(about));
+        // Administrators may have changed the provider.
+        let is_usable = |cached: &&Cached| {
+            cached.issuer == self.settings.issuer && cached.fetched_at.elapsed() < KNOWN_FOR
+        };
+        if let Some(cached) = known.as_ref().filter(is_usable) {
+            return Ok(Arc::clone(&cached.about));
         }
         let about = Arc::new(self.discover().await.map_err(unreachable)?);
-        *known = Some((Instant::now(), Arc::clone(&about)));
+        *known = Some(Cached {
+            issuer: self.settings.issuer.to_owned(),
+            fetched_at: Instant::now(),
+            about: Arc::clone(&about),
+        });
         Ok(about)
     }
 
-    async fn discover(&self) -> Result<ProviderMetadata, LocalizedText> {
+    /// Fetches the provider's metadata and keys.
+    ///
+    /// # Errors
+    /// What is wrong, in words for an administrator.
+    pub async fn discover(&self) -> Result<ProviderMetadata, LocalizedText> {
         let web = self.web();
         let place = format!(
             "{}/.well-known/openid-configuration",

@@ -143,7 +143,7 @@ impl Server {
         let app = app.await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let options = ListenOptions::new(&app.config);
+        let options = ListenOptions::new(&app.config.now());
         let serving = TaskTracker::new();
         serving.spawn(serve(
             vec![listener],

@@ -98,6 +98,7 @@ mod routes;
 mod runs;
 mod schedules;
 mod second_factor;
+mod server_settings;
 mod setup;
 mod shared_collections;
 mod sharing;

@@ -358,7 +358,7 @@ async fn bodies_that_are_no_messages() {
         "[".repeat(10_000),
         "]".repeat(10_000)
     );
-    let limit = server.app.config.body_limit_bytes;
+    let limit = server.app.config.now().body_limit_bytes;
     for (body, status) in [
         (String::new(), 415),
         ("{".into(), 415),

@@ -142,7 +142,12 @@ impl Sent {
 }
 
 impl World {
+    /// A server that knows the provider from its environment.
     async fn start(settings: &[(&str, &str)]) -> Self {
+        Self::start_with(settings, true).await
+    }
+
+    async fn start_with(settings: &[(&str, &str)], is_configured: bool) -> Self {
         let provider = Arc::new(Mutex::new(Provider {
             about: Value::Null,
             key: new_key(),
@@ -167,12 +172,13 @@ impl World {
             "token_endpoint": format!("{own}/token"), "jwks_uri": format!("{own}/keys"),
             "userinfo_endpoint": format!("{own}/info"),
         });
-        let mut all = vec![
+        let provider_settings = [
             ("GLASSHOUSE_OIDC_ISSUER", issuer.as_str()),
             ("GLASSHOUSE_OIDC_CLIENT_ID", "gh"),
             ("GLASSHOUSE_OIDC_CLIENT_SECRET", "secret"),
         ];
-        all.extend(settings);
+        let mut all = settings.to_vec();
+        all.extend(provider_settings.iter().filter(|_| is_configured));
         let server = Server::start_with(&all).await;
         let browser = Client::builder()
             .no_proxy()
@@ -245,6 +251,54 @@ impl World {
     fn says(&self, claims: Value) {
         self.provider.lock().unwrap().claims = claims;
     }
+}
+
+/// An administrator tests and sets the provider in the web app; people sign in at once, and not after it is changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_provider_is_set_while_the_server_runs() {
+    let world = World::start_with(&[], false).await;
+    let ada = world.server.set_up().await;
+    world.get("/oauth/login", "").await.expect(403);
+    let issuer = world.provider.lock().unwrap().about["issuer"].clone();
+    let values = |issuer: &Value| {
+        let values =
+            json!({"oidc.issuer": issuer, "oidc.client_id": "gh", "oidc.client_secret": "secret"});
+        json!({ "values": values })
+    };
+    let test = "/api/v1/settings/sign-in-provider/test";
+    let tested = world.server.post(test, &ada, &values(&issuer)).await;
+    tested.expect(200);
+    let authorize = world.provider.lock().unwrap().about["authorization_endpoint"].clone();
+    assert_eq!(tested.json()["authorization_url"], authorize);
+    let redirect = tested.json()["redirect_url"].as_str().unwrap().to_owned();
+    assert!(redirect.ends_with("/oauth/login/callback"), "{redirect}");
+    let elsewhere = json!(format!("{}/other", issuer.as_str().unwrap()));
+    let failed = world.server.post(test, &ada, &values(&elsewhere)).await;
+    failed.expect(422);
+    assert!(failed.text.contains("no description of a provider"));
+    world
+        .server
+        .post(test, &ada, &json!({"values": {}}))
+        .await
+        .expect(400);
+
+    let change = async |issuer: &Value| {
+        let request = world
+            .server
+            .request(Method::PATCH, "/api/v1/settings", &ada);
+        let request = request.json(&values(issuer));
+        Answer::of(request).await.expect(200);
+    };
+    change(&issuer).await;
+    let sent = world.begin().await;
+    assert_eq!(sent.query("redirect_uri"), redirect);
+    let (place, session) = ended(&world.come_back(&sent, "code=the-code").await);
+    assert_eq!(place, "/c/1");
+    assert_eq!(world.me(&session).await["email"], "bob@example.org");
+    change(&elsewhere).await;
+    let answer = world.get("/oauth/login", "").await;
+    let place = answer.headers["location"].to_str().unwrap();
+    assert!(place.contains("problem=unreachable"), "{place}");
 }
 
 fn ended(answer: &Answer) -> (String, String) {

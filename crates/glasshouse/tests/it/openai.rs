@@ -395,7 +395,7 @@ async fn what_is_refused_is_worded_as_openai_does() {
         "not_found",
         None,
     );
-    let large = "x".repeat(door.server.app.config.body_limit_bytes);
+    let large = "x".repeat(door.server.app.config.now().body_limit_bytes);
     assert_error(
         &door.post(&ask("scripted", &large)).await,
         413,

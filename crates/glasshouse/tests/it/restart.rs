@@ -417,7 +417,7 @@ async fn a_run_whose_model_server_is_away_can_be_stopped() {
 async fn a_second_server_on_the_same_data_is_refused() {
     let kept = Kept::new();
     let first = kept.start().await;
-    let config = (*first.app.config).clone();
+    let config = (*first.app.config.now()).clone();
     let second = App::open(
         config,
         first.clock.clone(),

@@ -68,6 +68,12 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("DELETE", "/api/v1/invitations/{invitation}", Access::Admin),
     ("GET", "/api/v1/audit", Access::Admin),
     ("GET", "/api/v1/settings", Access::Admin),
+    ("PATCH", "/api/v1/settings", Access::Admin),
+    (
+        "POST",
+        "/api/v1/settings/sign-in-provider/test",
+        Access::Admin,
+    ),
     ("GET", "/api/v1/jobs", Access::Admin),
     ("GET", "/api/v1/groups", Access::Admin),
     ("POST", "/api/v1/groups", Access::Admin),

@@ -377,7 +377,7 @@ async fn it_is_the_first_step_for_whoever_is_asked_for_a_second() {
         .session_user(
             &server::platform::secret::hash_token(session.split_once('=').unwrap().1),
             0,
-            server.app.config.session,
+            server.app.config.now().session,
         )
         .await
         .unwrap()

@@ -34,7 +34,8 @@ const HEARD_LATELY: Duration = Duration::from_secs(60);
 /// `ProgramsHere::find` is part of the start; `ChatAccess::reading_of` lives as long as one connection.
 pub(super) fn table(app: &App) -> Vec<Job> {
     let is_shared = app.store.is_shared();
-    let knowledge = &app.config.knowledge;
+    let config = app.config.now();
+    let knowledge = &config.knowledge;
     vec![
         // Accounts and usage
         job(
@@ -95,7 +96,7 @@ pub(super) fn table(app: &App) -> Vec<Job> {
         )
         .every(seconds(60))
         .delayed()
-        .only_if(app.config.programs.is_some()),
+        .only_if(config.programs.is_some()),
         // Runs
         job("hibernate_runs", &app.runs, hibernate_runs)
             .every(seconds(5))
@@ -176,8 +177,7 @@ pub(super) fn table(app: &App) -> Vec<Job> {
         job("extract_graphs", &app.documents, Documents::graph_next)
             .every(seconds(15))
             .woken_by(&app.documents.to_graph)
-            .interruptible()
-            .only_if(knowledge.graph_model.is_some()),
+            .interruptible(),
         job("copy_graphs", &app.documents, Documents::mirror_graphs)
             .every(seconds(30))
             .woken_unless_failing_by(&app.documents.graphs_changed)

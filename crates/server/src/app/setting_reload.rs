@@ -5,8 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use store::{SettingChanges, SettingTopic, Store, StoreError};
 
 use crate::{
+    documents::Documents,
     gateway::{agents::DefinedAgents, models::Models},
-    platform::jobs::{Failure, Steps},
+    platform::{
+        jobs::{Failure, Steps},
+        server_settings::ServerSettings,
+    },
     tools::mcp_servers::McpServers,
     web::Web,
 };
@@ -18,6 +22,8 @@ pub(crate) struct SettingReload {
     pub(super) models: Arc<Models>,
     pub(super) mcp_servers: Arc<McpServers>,
     pub(super) web: Arc<Web>,
+    pub(super) documents: Arc<Documents>,
+    pub(super) server_settings: Arc<ServerSettings>,
     /// The counters of what is loaded.
     pub(super) loaded: Mutex<SettingChanges>,
 }
@@ -45,10 +51,19 @@ impl SettingReload {
         steps.finish()
     }
 
-    /// The settings of models and their aliases, and the providers of web search.
+    /// The settings of the server, of models and their aliases, and the providers of web search.
     async fn reload_values(&self) -> Result<(), StoreError> {
+        self.server_settings.reload().await?;
+        self.apply_settings();
         self.models.rebuild().await?;
         self.web.reload_search_providers().await
+    }
+
+    /// Tells those services of new settings that do not read them each time.
+    pub(crate) fn apply_settings(&self) {
+        self.web.apply_settings();
+        self.documents.to_see.notify_one();
+        self.documents.to_graph.notify_one();
     }
 
     fn loaded(&self) -> std::sync::MutexGuard<'_, SettingChanges> {

@@ -21,7 +21,7 @@ use crate::{
     error::ApiError,
     identity::{Identity, auth::Caller},
     messages,
-    platform::{client_info::ClientInfo, config::Config},
+    platform::{client_info::ClientInfo, live_config::LiveConfig},
 };
 
 /// How often access to an open chat is checked again.
@@ -119,7 +119,7 @@ impl AccessAudit {
 pub(crate) struct ChatAccess {
     /// Recent reads of other people's chats, so that each is audited once.
     pub(crate) audit: AccessAudit,
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: LiveConfig,
     pub(crate) identity: Arc<Identity>,
     pub(crate) stopping: CancellationToken,
     pub(crate) store: Store,
@@ -232,7 +232,7 @@ impl ChatAccess {
 
     /// Whether the caller may read all users' chats.
     pub(crate) fn moderates(&self, caller: &Caller) -> bool {
-        self.config.moderation && caller.user.role == UserRole::Admin
+        self.config.now().moderation && caller.user.role == UserRole::Admin
     }
 
     /// Starts checking whether the caller may still read the run; `None` if it is their own.

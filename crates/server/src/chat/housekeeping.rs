@@ -9,8 +9,8 @@ use crate::{
     pipelines,
     platform::{
         clock::Clock,
-        config::Config,
         jobs::{Failure, Steps},
+        live_config::LiveConfig,
     },
 };
 
@@ -22,7 +22,7 @@ const INVITATIONS_SHOWN_MS: i64 = 30 * 24 * 3_600_000;
 /// Deletes rows that have expired.
 pub(crate) struct Housekeeping {
     pub(crate) clock: Clock,
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: LiveConfig,
     pub(crate) store: Store,
 }
 
@@ -43,9 +43,9 @@ impl Housekeeping {
         steps.note("password reset links", links);
         let invitations = store.purge_invitations(now - INVITATIONS_SHOWN_MS).await;
         steps.note("invitations", invitations);
-        let audit = store.purge_audit(now - config.audit_ms).await;
+        let audit = store.purge_audit(now - config.now().audit_ms).await;
         steps.note("audit log entries", audit);
-        let runs = store.purge_runs(now - config.retention_ms).await;
+        let runs = store.purge_runs(now - config.now().retention_ms).await;
         steps.note("runs without a chat", runs);
         steps.note("hook inputs", store.purge_hook_inputs().await);
         let files = store.purge_unsent_attachments(now - UNSENT_FILES_MS).await;

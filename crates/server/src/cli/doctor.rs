@@ -24,6 +24,7 @@ use crate::{
     platform::{
         clock::Clock,
         config::{Config, ConfiguredConnection},
+        live_config::LiveConfig,
         secret::Sealer,
     },
     start,
@@ -259,7 +260,8 @@ async fn model_servers(
     let opened = async {
         let sealer = Arc::new(Sealer::open(&config.data_dir)?);
         let http = HttpClient::new()?;
-        Models::open(config, store.clone(), sealer, http, start::tour()).await
+        let live = LiveConfig::new(config.clone());
+        Models::open(&live, store.clone(), sealer, http, start::tour()).await
     };
     match opened.await {
         Ok(models) => {

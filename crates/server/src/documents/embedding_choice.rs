@@ -94,7 +94,7 @@ impl Documents {
     pub(super) async fn follow_embedding_choice(
         self: &Arc<Self>,
     ) -> Result<Option<ActiveEmbedding>, StoreError> {
-        let configured = &self.config.knowledge.embedding;
+        let configured = &self.config.now().knowledge.embedding;
         let wanted = match self.embedding_choice().await? {
             None => configured.clone(),
             Some(EmbeddingChoice {

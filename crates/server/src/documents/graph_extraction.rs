@@ -32,8 +32,9 @@ const ANSWER_TOKENS: u64 = 4_000;
 impl Documents {
     /// Extracts the graph of the next document.
     pub(crate) async fn graph_next(self: Arc<Self>) -> Result<Next, ApiError> {
-        let Some(model) = &self.config.knowledge.graph_model else {
-            return Ok(Next::Done);
+        let config = self.config.now();
+        let Some(model) = &config.knowledge.graph_model else {
+            return Ok(Next::Idle);
         };
         if self.models.is_awaited(model) {
             return Ok(Next::Idle);

@@ -1,7 +1,7 @@
 //! Describes uploaded images with a vision model; the description becomes the document's text. It runs apart from the
 //! reading of other files, so that those do not wait for the model.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use agent::pictures;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -32,12 +32,17 @@ const ANSWER_TOKENS: u64 = 4_000;
 impl Documents {
     /// Describes the next image.
     pub(crate) async fn look_at_next(self: Arc<Self>) -> Result<Next, ApiError> {
-        let Some(model) = &self.config.knowledge.vision_model else {
+        let config = self.config.now();
+        let Some(model) = &config.knowledge.vision_model else {
             // Images that were queued for a model are read again, and then fail because there is none.
-            self.store.requeue_pictures().await?;
-            self.look_again();
-            return Ok(Next::Done);
+            if !self.pictures_requeued.load(Ordering::Relaxed) {
+                self.store.requeue_pictures().await?;
+                self.pictures_requeued.store(true, Ordering::Relaxed);
+                self.look_again();
+            }
+            return Ok(Next::Idle);
         };
+        self.pictures_requeued.store(false, Ordering::Relaxed);
         if self.models.is_awaited(model) {
             return Ok(Next::Idle);
         }
@@ -71,7 +76,7 @@ impl Documents {
             file => file?,
         };
         let limits = Limits {
-            file_bytes: self.config.knowledge.file_bytes,
+            file_bytes: self.config.now().knowledge.file_bytes,
             ..Limits::default()
         };
         let url = match Picture::of(&file, &limits) {

@@ -24,7 +24,7 @@ impl Documents {
     /// Reads the next file. If the server stops during reading, the next one reads the file again.
     pub(crate) async fn read_next(self: Arc<Self>) -> Result<Next, ApiError> {
         let limits = Limits {
-            file_bytes: self.config.knowledge.file_bytes,
+            file_bytes: self.config.now().knowledge.file_bytes,
             ..Limits::default()
         };
         let now = self.clock.now_ms();
@@ -49,7 +49,7 @@ impl Documents {
         };
         let read = match read {
             Ok(document) => text(document),
-            Err(Unreadable::Picture) if self.config.knowledge.vision_model.is_some() => {
+            Err(Unreadable::Picture) if self.config.now().knowledge.vision_model.is_some() => {
                 self.store.mark_picture(&unread).await?;
                 self.to_see.notify_one();
                 return Ok(Next::Now);

@@ -112,7 +112,8 @@ impl Documents {
         let (meanings, mut notes) = self
             .meanings(principal, &request, &collections, &all)
             .await?;
-        let rerank = self.config.knowledge.rerank.as_ref();
+        let config = self.config.now();
+        let rerank = config.knowledge.rerank.as_ref();
         let limit = request.limit.min(MAX_FOUND);
         let most = if rerank.is_some() {
             limit.max(RERANKED)

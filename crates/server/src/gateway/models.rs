@@ -14,7 +14,6 @@ mod unsupported;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
-    time::Duration,
 };
 
 use agent::{AgentDefinition, CallableModel, Prices};
@@ -43,7 +42,8 @@ use crate::{
     },
     messages,
     platform::{
-        config::{Config, ConfiguredConnection, ConnectionSource},
+        config::{ConfiguredConnection, ConnectionSource},
+        live_config::LiveConfig,
         model_aliases::Aliases,
         secret::Sealer,
     },
@@ -58,8 +58,7 @@ pub struct Models {
     sealer: Arc<Sealer>,
     http: HttpClient,
     tour: ChatModel,
-    first_token_timeout: Duration,
-    idle_timeout: Duration,
+    config: LiveConfig,
     /// Connections of the configuration file and the environment.
     configured: Vec<ConfiguredConnection>,
     /// Model aliases of the configuration file.
@@ -148,12 +147,13 @@ impl Models {
     /// # Errors
     /// If the database fails.
     pub async fn open(
-        config: &Config,
+        live: &LiveConfig,
         store: Store,
         sealer: Arc<Sealer>,
         http: HttpClient,
         tour: ChatModel,
     ) -> anyhow::Result<Self> {
+        let config = live.now();
         let prices = PriceCatalogue::new(&config.data_dir);
         let nothing = Catalogue::new(Vec::new(), HashMap::new(), None, &prices);
         let models = Self {
@@ -161,8 +161,7 @@ impl Models {
             sealer,
             http,
             tour,
-            first_token_timeout: config.first_token_timeout,
-            idle_timeout: config.idle_timeout,
+            config: live.clone(),
             first_look: watch::Sender::new(config.connections.is_empty()),
             configured: config.connections.clone(),
             configured_aliases: config.model_aliases.clone(),
@@ -353,9 +352,10 @@ impl Models {
         let pool = catalogue
             .pool(&known.id)
             .ok_or_else(|| model_not_found(&known.id))?;
+        let config = self.config.now();
         Ok(OpenAiSettings {
-            first_token_timeout: self.first_token_timeout,
-            idle_timeout: self.idle_timeout,
+            first_token_timeout: config.first_token_timeout,
+            idle_timeout: config.idle_timeout,
             unsupported: known.unsupported_parameters().to_vec(),
             ..OpenAiSettings::of_pool(Arc::clone(pool), &*known.name)
         })

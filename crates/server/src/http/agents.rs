@@ -88,7 +88,7 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Json<AgentList> {
     let skills = known.skills.iter().map(skill).collect();
     let broken = |(name, problem): (String, LocalizedText)| BrokenSkill { name, problem };
     let broken_skills = known.problems.into_iter().map(broken).collect();
-    let skills_folder = app.config.skills_folder.display().to_string();
+    let skills_folder = app.config.now().skills_folder.display().to_string();
     Json(AgentList {
         agents,
         tools: app.agent_checks.tool_names(),

@@ -31,7 +31,7 @@ pub(super) async fn audited<F>(
 where
     F: Future<Output = Response> + Send + 'static,
 {
-    let proxies = &app.config.trusted_proxies;
+    let proxies = &app.config.now().trusted_proxies;
     let place = ClientInfo::of(proxies, request.extensions(), request.headers()).ok();
     let caller = request.extensions().get().cloned();
     let (mut parts, body) = request.into_parts();

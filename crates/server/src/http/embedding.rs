@@ -103,7 +103,7 @@ async fn view(app: &App) -> Result<EmbeddingView, ApiError> {
             })
         });
     let configured =
-        Some(app.config.knowledge.embedding.model.clone()).filter(|model| !model.is_empty());
+        Some(app.config.now().knowledge.embedding.model.clone()).filter(|model| !model.is_empty());
     Ok(EmbeddingView {
         model: in_force.as_ref().map(|settings| settings.model.clone()),
         query_prefix: in_force

@@ -32,7 +32,7 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
-        let body = read_body(&state.app, request, state.app.config.body_limit_bytes).await?;
+        let body = read_body(&state.app, request, state.app.config.now().body_limit_bytes).await?;
         parse(&body).map(Self)
     }
 }
@@ -45,7 +45,7 @@ impl FromRequest<AppState> for RawJson {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
-        let body = read_body(&state.app, request, state.app.config.body_limit_bytes).await?;
+        let body = read_body(&state.app, request, state.app.config.now().body_limit_bytes).await?;
         checked_json(body).map(Self)
     }
 }

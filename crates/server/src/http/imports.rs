@@ -62,18 +62,18 @@ pub(super) async fn post(
     noted: Noted,
     request: Request,
 ) -> Result<Json<Report>, ApiError> {
-    let limit = app.config.import_limit_bytes;
+    let limit = app.config.now().import_limit_bytes;
     if limit == 0 {
         return Err(ApiError::forbidden(messages::Chats::ImportingIsOff));
     }
     let _held = app.transfer_slots.begin(caller.id())?;
     let ends = app.identity.standing.ends(&caller);
-    let spool = Spool::receive(request, limit, &app.config.data_dir).await?;
+    let spool = Spool::receive(request, limit, &app.config.now().data_dir).await?;
     let format = format(spool.beginning())?;
     let _turn = app.transfer_slots.turn().await?;
     let report = match format {
         Format::Own => {
-            let lines = spool.lines(LINE_BYTES + app.config.body_limit_bytes);
+            let lines = spool.lines(LINE_BYTES + app.config.now().body_limit_bytes);
             Own::new(&app, &caller, lines, ends).run().await
         }
         Format::Chats => chats::run(&app, &caller, spool.pieces(), false, ends).await,

@@ -24,7 +24,7 @@ pub(super) fn mark(app: &App, email: &str) -> Result<HeaderValue, ApiError> {
         .seal(&purpose(email), &device)
         .map_err(ApiError::internal)?;
     set_cookie(
-        &app.config,
+        &app.config.now(),
         COOKIE,
         "/api/v1/login",
         &URL_SAFE_NO_PAD.encode(sealed),

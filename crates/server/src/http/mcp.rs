@@ -117,7 +117,7 @@ pub(super) async fn any(
     caller: Caller,
     request: Request,
 ) -> Result<Response, ApiError> {
-    check_named_origin(&app.config, &request)?;
+    check_named_origin(&app.config.now(), &request)?;
     let id = session_id(request.headers());
     let session = match &id {
         Some(id) => Some(
@@ -209,7 +209,7 @@ async fn checked(app: &App, request: Request) -> Result<Request, ApiError> {
     let body = read_body(
         app,
         Request::from_parts(parts.clone(), body),
-        app.config.body_limit_bytes,
+        app.config.now().body_limit_bytes,
     )
     .await?;
     let body = if parts.method == Method::POST {

@@ -31,7 +31,7 @@ async fn view(app: &App) -> Result<Json<ModelAliases>, ApiError> {
     let aliases = app.models.set_aliases().await?;
     Ok(Json(ModelAliases {
         aliases,
-        configured: app.config.model_aliases.clone(),
+        configured: app.config.now().model_aliases.clone(),
     }))
 }
 

@@ -52,12 +52,13 @@ pub(super) async fn begin(
     headers: HeaderMap,
     Query(Next { next }): Query<Next>,
 ) -> Result<Response, ApiError> {
-    let settings = settings(&app)?;
-    let redirect = format!("{}{CALLBACK}", own_origin(&app.config, &headers)?);
+    let config = app.config.now();
+    let settings = settings(&config)?;
+    let redirect = callback_url(&config, &headers)?;
     match app.identity.begin_oidc(settings, redirect, &next).await {
         Ok(begun) => go(
             begun.url.as_str(),
-            [cookie_of(&app.config, &begun.kept, begun.lasts_s)?],
+            [cookie_of(&config, &begun.kept, begun.lasts_s)?],
         ),
         Err(Ended::Problem(problem)) => tell(problem, &next, []),
         Err(Ended::Fault(error)) => Err(error),
@@ -72,10 +73,11 @@ pub(super) async fn callback(
     noted: Noted,
     back: Result<Query<Back>, ApiError>,
 ) -> Result<Response, ApiError> {
-    let settings = settings(&app)?;
+    let config = app.config.now();
+    let settings = settings(&config)?;
     let back = back.map(|Query(back)| back).unwrap_or_default();
     // Single use, whatever the result.
-    let forget = cookie_of(&app.config, "", 0)?;
+    let forget = cookie_of(&config, "", 0)?;
     match app
         .identity
         .finish_oidc(settings, cookie(&headers, COOKIE), &back)
@@ -110,8 +112,13 @@ pub(super) async fn callback(
     }
 }
 
-fn settings(app: &App) -> Result<&Oidc, ApiError> {
-    app.config
+/// The address to which the provider sends the browser back.
+pub(super) fn callback_url(config: &Config, headers: &HeaderMap) -> Result<String, ApiError> {
+    Ok(format!("{}{CALLBACK}", own_origin(config, headers)?))
+}
+
+fn settings(config: &Config) -> Result<&Oidc, ApiError> {
+    config
         .oidc
         .as_ref()
         .ok_or_else(|| ApiError::forbidden(messages::Accounts::NoProvider))

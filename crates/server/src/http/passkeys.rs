@@ -105,7 +105,7 @@ pub(super) fn forget(app: &App) -> Result<HeaderValue, ApiError> {
 }
 
 fn cookie_of(app: &App, value: &str, max_age_s: i64) -> Result<HeaderValue, ApiError> {
-    set_cookie(&app.config, COOKIE, "/api/v1", value, max_age_s)
+    set_cookie(&app.config.now(), COOKIE, "/api/v1", value, max_age_s)
 }
 
 /// The relying party for the request's origin.
@@ -115,7 +115,7 @@ pub(super) fn party(app: &App, headers: &HeaderMap) -> Result<Party, ApiError> {
 
 /// The same; `None` if passkeys cannot be used at this origin.
 pub(super) fn known_party(app: &App, headers: &HeaderMap) -> Option<Party> {
-    Party::of(&own_origin(&app.config, headers).ok()?)
+    Party::of(&own_origin(&app.config.now(), headers).ok()?)
 }
 
 /// A passkey.

@@ -20,7 +20,7 @@ impl FromRequestParts<AppState> for ClientInfo {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         Self::of(
-            &state.app.config.trusted_proxies,
+            &state.app.config.now().trusted_proxies,
             &parts.extensions,
             &parts.headers,
         )

@@ -104,7 +104,7 @@ pub(super) async fn begin(
             error => error.into(),
         })?;
     // Only a label for the entry in the app.
-    let origin = own_origin(&app.config, &headers).unwrap_or_default();
+    let origin = own_origin(&app.config.now(), &headers).unwrap_or_default();
     let place = origin
         .split_once("://")
         .map_or("Glasshouse".to_owned(), |(_, host)| {

@@ -77,7 +77,7 @@ pub(super) async fn enter(
         .seal(PURPOSE, &ticket)
         .map_err(ApiError::internal)?;
     let cookie = cookie_of(
-        &app.config,
+        &app.config.now(),
         &URL_SAFE_NO_PAD.encode(sealed),
         TIME_LIMIT_MS / 1000,
     )?;
@@ -134,7 +134,7 @@ pub(super) async fn finish(
         noted.with("with", "recovery code");
     }
     let session = open_session(&app, &factor.owner.user, &place).await?;
-    let forget = cookie_of(&app.config, "", 0)?;
+    let forget = cookie_of(&app.config.now(), "", 0)?;
     let device = known_device::mark(&app, &factor.owner.user.email)?;
     Ok((
         AppendHeaders([session, forget, device].map(|cookie| (header::SET_COOKIE, cookie))),

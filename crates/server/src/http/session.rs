@@ -146,7 +146,7 @@ impl ProxyView {
         caller: Option<&Caller>,
         headers: &HeaderMap,
     ) -> Result<Option<Self>, ApiError> {
-        let Some(settings) = &app.config.trusted_header else {
+        let Some(settings) = &app.config.now().trusted_header else {
             return Ok(None);
         };
         let problem = match caller {
@@ -168,7 +168,7 @@ pub(super) async fn me(
 ) -> Result<Json<Me>, ApiError> {
     let caller = Caller::identify(&app.identity, &headers).await?;
     let setup_needed = caller.is_none() && app.identity.setup_needed().await?;
-    let auth = match app.config.auth {
+    let auth = match app.config.now().auth {
         Auth::Password => "password",
         Auth::None => "none",
     };
@@ -182,7 +182,7 @@ pub(super) async fn me(
     let passkeys = caller.is_none()
         && known_party(&app, &headers).is_some()
         && app.store.has_passkeys().await?;
-    let oidc = app.config.oidc.as_ref().map(|oidc| oidc.name.clone());
+    let oidc = app.config.now().oidc.as_ref().map(|oidc| oidc.name.clone());
     let [autocomplete, moa] = app
         .effective_pipelines
         .these_in_force([Pipeline::Autocomplete, Pipeline::Moa])
@@ -193,7 +193,7 @@ pub(super) async fn me(
             .allows(Resource::Tool(web::SEARCH))
             && app.web.searches(&caller.principal())
     });
-    let moderation = app.config.moderation;
+    let moderation = app.config.now().moderation;
     let version = env!("CARGO_PKG_VERSION");
     Ok(Json(Me {
         user,
@@ -391,11 +391,11 @@ pub(super) async fn open_session(
         user_agent: place.user_agent.clone(),
         address: Some(place.address.to_string()),
         created_at: now,
-        expires_at: app.config.session.end(now, now),
+        expires_at: app.config.now().session.end(now, now),
     };
     app.store.create_session(&session).await?;
     // The server knows when the session ends; the cookie lasts as long as it can.
-    session_cookie(app, token.reveal(), app.config.session.max_ms / 1000)
+    session_cookie(app, token.reveal(), app.config.now().session.max_ms / 1000)
 }
 
 /// `POST /api/v1/logout`: ends the browser's session, if it has one.
@@ -499,7 +499,7 @@ pub(super) fn session_cookie(
     value: &str,
     max_age_s: i64,
 ) -> Result<HeaderValue, ApiError> {
-    set_cookie(&app.config, SESSION_COOKIE, "/", value, max_age_s)
+    set_cookie(&app.config.now(), SESSION_COOKIE, "/", value, max_age_s)
 }
 
 /// Describes the operations of this file.

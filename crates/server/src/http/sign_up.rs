@@ -56,7 +56,7 @@ pub(super) struct Setting {
 
 /// The current mode, whichever server it was set on.
 pub(super) async fn mode(app: &App) -> Result<Mode, ApiError> {
-    if app.config.auth == Auth::None {
+    if app.config.now().auth == Auth::None {
         return Ok(Mode::Closed);
     }
     // An invalid value means closed.

@@ -14,7 +14,9 @@ use crate::{
     http::web::WebApp,
     identity::{Identity, groups::Groups},
     pipelines::EffectivePipelines,
-    platform::{clock::Clock, config::Config, jobs::Jobs, metrics::Metrics},
+    platform::{
+        clock::Clock, config::Config, jobs::Jobs, metrics::Metrics, server_settings::ServerSettings,
+    },
     runtime::{commands::Commands, file_links::FileLinks},
     tools::{mcp_servers::McpServers, programs::ProgramsHere},
     web::{Crawler, Web},
@@ -30,6 +32,13 @@ pub struct AppState {
 impl FromRef<AppState> for Arc<App> {
     fn from_ref(state: &AppState) -> Self {
         Arc::clone(&state.app)
+    }
+}
+
+/// The configuration as it is when the request begins.
+impl FromRef<AppState> for Arc<Config> {
+    fn from_ref(state: &AppState) -> Self {
+        state.app.config.now()
     }
 }
 
@@ -51,7 +60,7 @@ macro_rules! services {
 }
 
 services! {
-    config: Arc<Config>,
+    server_settings: Arc<ServerSettings>,
     store: Store,
     clock: Clock,
     jobs: Jobs,

@@ -38,7 +38,7 @@ pub(super) async fn update(
     for before in app.effective_pipelines.pipelines_in_force().await? {
         let pipeline = before.pipeline;
         let mut set = before.set.clone();
-        let (setting, _) = app.config.pipelines.template(pipeline);
+        let (setting, _) = app.config.now().pipelines.template(pipeline);
         let setting = setting.to_uppercase();
         if let Some(text) = field::<String>(&body, &setting)? {
             if !text.trim().is_empty() {
@@ -134,7 +134,7 @@ fn field<T: for<'de> Deserialize<'de>>(
 async fn config(app: &App) -> Result<Value, ApiError> {
     let mut config = Map::new();
     for set in app.effective_pipelines.pipelines_in_force().await? {
-        let (setting, _) = app.config.pipelines.template(set.pipeline);
+        let (setting, _) = app.config.now().pipelines.template(set.pipeline);
         // An empty string stands for the built-in template, as in Open WebUI.
         let text = if set.is_default {
             String::new()

@@ -142,6 +142,17 @@ impl Identity {
         })
     }
 
+    /// The page where a provider signs people in, if it answers as its standard asks.
+    ///
+    /// # Errors
+    /// 422 with the reason.
+    pub(crate) async fn examine_oidc(&self, settings: &Oidc) -> Result<Url, ApiError> {
+        let about = provider(settings, &self.sign_in.outbound).discover().await;
+        about.map(|about| about.authorize).map_err(|problem| {
+            ApiError::invalid(problem).with_status(axum::http::StatusCode::UNPROCESSABLE_ENTITY)
+        })
+    }
+
     /// Completes a sign-in and returns the user's account.
     pub(crate) async fn finish_oidc(
         &self,

@@ -99,6 +99,24 @@ pub enum Settings {
     #[error("At most {limit} bytes each, and {count} headers.")]
     McpTextTooLong { limit: u64, count: u64 },
 
+    // Settings of the server.
+    #[error("Setting not found: “{name}”.")]
+    NoSuchSetting { name: String },
+    #[error(
+        "“{name}” is set in the configuration file, an environment variable or a flag. Change it there."
+    )]
+    SettingFixed { name: String },
+    #[error("“{name}” cannot be changed in the web app. Set it in the configuration file.")]
+    SettingNotHere { name: String },
+    #[error("“{name}” has a value of the wrong type.")]
+    SettingOfOtherType { name: String },
+    #[error("A value can have at most {limit} bytes.")]
+    LongSetting { limit: u64 },
+    #[error("This value is not accepted: {reason}")]
+    SettingRefused { reason: String },
+    #[error("Enter the address and the client ID of the sign-in provider.")]
+    SignInProviderMissing,
+
     // Web search.
     #[error(
         "The search providers are set in the configuration file or the environment. Change them there."

@@ -105,7 +105,7 @@ impl EffectivePipelines {
     pub(crate) async fn common_settings(&self) -> Result<Common, StoreError> {
         Ok(Common::of(
             self.set_for_all().await?,
-            &self.config.pipelines,
+            &self.config.now().pipelines,
         ))
     }
 

@@ -177,13 +177,13 @@ impl EffectivePipelines {
         let common = stored
             .remove(KEPT)
             .and_then(|value| serde_json::from_value(value).ok());
-        let common = Common::of(common.unwrap_or_default(), &self.config.pipelines);
+        let common = Common::of(common.unwrap_or_default(), &self.config.now().pipelines);
         Ok(wanted.map(|pipeline| {
             let set = stored.remove(&format!("{PREFIX}{}", pipeline.name()));
             let set = set
                 .and_then(|value| serde_json::from_value(value).ok())
                 .unwrap_or_default();
-            InForce::of(pipeline, set, common.clone(), &self.config.pipelines)
+            InForce::of(pipeline, set, common.clone(), &self.config.now().pipelines)
         }))
     }
 

@@ -3,6 +3,7 @@
 
 mod admission;
 mod agents;
+mod changed_in;
 mod connections;
 mod descriptions;
 #[cfg(feature = "graph-database")]
@@ -23,6 +24,7 @@ mod places;
 mod programs;
 mod public_url;
 mod research;
+mod sources;
 mod tracing;
 mod trusted_header;
 mod web;
@@ -32,15 +34,16 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc, time
 
 use agent::{AgentDefinition, Limits, Rule};
 use outbound::Allowed;
-use overview::Layers;
 use places::{default_data_dir, sqlite_url};
 use serde::Deserialize;
+use sources::Sources;
 use store::SessionLifetime;
 use toml::Table;
 
 use crate::platform::{model_aliases::Aliases, proxies::Proxies};
 
 pub use admission::Admission;
+pub use changed_in::ChangedIn;
 pub use connections::{ConfiguredConnection, ConnectionSource};
 pub use graph_database::GraphDatabaseSettings;
 pub use hooks::{HookSettings, HookTransport};
@@ -52,6 +55,7 @@ pub use mcp_servers::{Approval, InvalidMcpServer, McpServer, McpTransport};
 pub(crate) use mcp_servers::{DEFAULT_TIMEOUT_SECONDS, check_name, check_timeout, endpoint};
 pub use mcp_sign_in::{OAuth, SignIn, SignInKind};
 pub use oidc::Oidc;
+pub(crate) use overview::is_secret_setting;
 pub use overview::{Layer, Setting, default_settings};
 pub use pipelines::{MAX_CODE_RETRIES, MAX_PASSAGES, PipelineDefaults};
 pub use programs::ProgramSettings;
@@ -169,6 +173,8 @@ pub struct Config {
     pub outbound: Allowed,
     /// All settings as written, and the layer of each.
     pub settings: Vec<Setting>,
+    /// Where the values come from.
+    sources: Arc<Sources>,
     /// The file that was read; `None` if there was none.
     pub file: Option<PathBuf>,
     /// Warnings for the log, one sentence each.
@@ -335,23 +341,43 @@ impl Config {
             }
             None => (None, Table::new()),
         };
-        let mut table = defaults.clone();
-        layers::merge(&mut table, in_file.clone());
-        layers::merge(&mut table, overrides);
-        let read = Layers {
-            defaults: &defaults,
-            file: &in_file,
-            environment: &in_environment,
-            flags: &in_flags,
+        let sources = Sources {
+            defaults,
+            web_app: Table::new(),
+            file: in_file,
+            environment: in_environment,
+            flags: in_flags,
+            variables: environment.clone(),
         };
-        let settings = read.overview(&table);
+        Self::of_sources(sources, file, warnings)
+    }
+
+    /// The same configuration with these values of the web app, by the names of the settings. They apply where the
+    /// file, the environment and flags set nothing.
+    ///
+    /// # Errors
+    /// A sentence that names the invalid setting.
+    pub fn with_values(&self, values: &BTreeMap<String, toml::Value>) -> anyhow::Result<Self> {
+        let mut sources = Sources::clone(&self.sources);
+        sources.set_web_app(values);
+        Self::of_sources(sources, self.file.clone(), Vec::new())
+    }
+
+    fn of_sources(
+        sources: Sources,
+        file: Option<PathBuf>,
+        warnings: Vec<String>,
+    ) -> anyhow::Result<Self> {
+        let table = sources.merged();
+        let settings = sources.overview(&table);
         let config = table
             .try_into::<Raw>()
             .map_err(layers::in_words)?
-            .check(environment, warnings)?;
+            .check(&sources.variables, warnings)?;
         Ok(Config {
             settings,
             file,
+            sources: Arc::new(sources),
             ..config
         })
     }
@@ -486,6 +512,7 @@ impl Raw {
             outbound: Allowed::parse(&self.outbound.allow)
                 .map_err(|problem| anyhow::anyhow!("outbound.allow {problem}"))?,
             settings: Vec::new(),
+            sources: Arc::default(),
             file: None,
             warnings,
         };

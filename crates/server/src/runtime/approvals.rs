@@ -124,7 +124,7 @@ impl Commands {
         if principal.is_front_end_person() {
             allowed.retain(|allowed| allowed.chat.is_some());
         }
-        let rules = Arc::clone(&self.config.approvals);
+        let rules = Arc::clone(&self.config.now().approvals);
         Ok(ApprovalPolicy::new(
             rules,
             allowed.iter().filter_map(read).collect(),

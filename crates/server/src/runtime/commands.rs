@@ -21,7 +21,7 @@ use tokio::{
 use crate::{
     error::ApiError,
     messages,
-    platform::{clock::Clock, config::Config},
+    platform::{clock::Clock, live_config::LiveConfig},
     runtime::approvals::{AnswerApproval, not_taken, still_resting},
 };
 
@@ -159,7 +159,7 @@ pub struct Commands {
     /// Runs to which commands from other servers are being delivered.
     pub(crate) delivering: Delivering,
     pub(crate) clock: Clock,
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: LiveConfig,
     pub(crate) runs: Runs,
     pub(crate) store: Store,
     pub(crate) tasks: TaskTracker,

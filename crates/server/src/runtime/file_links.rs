@@ -10,7 +10,7 @@ use domain::{Message, Part, Role, UserId};
 use ring::hmac;
 use serde::{Deserialize, Serialize};
 
-use crate::platform::secret::Sealer;
+use crate::platform::{live_config::LiveConfig, secret::Sealer};
 
 /// The path prefix of file links.
 const PREFIX: &str = "/files/";
@@ -21,7 +21,7 @@ const DAY_S: i64 = 24 * 3600;
 /// Creates and verifies file links.
 pub(crate) struct FileLinks {
     key: hmac::Key,
-    days: i64,
+    config: LiveConfig,
 }
 
 /// The payload of a file link.
@@ -44,11 +44,10 @@ pub(crate) struct FilePlace {
 }
 
 impl FileLinks {
-    /// Links that are valid for this many days.
-    pub(crate) fn new(sealer: &Sealer, days: u32) -> Self {
+    pub(crate) fn new(sealer: &Sealer, config: LiveConfig) -> Self {
         Self {
             key: sealer.signing_key("file links"),
-            days: days.into(),
+            config,
         }
     }
 
@@ -61,7 +60,7 @@ impl FileLinks {
         now_ms: i64,
     ) -> String {
         let today = now_ms / 1000 / DAY_S;
-        let expires = (today + 1 + self.days) * DAY_S;
+        let expires = (today + 1 + i64::from(self.config.now().file_link_days)) * DAY_S;
         let FilePlace { owner, workspace } = place.clone();
         let link = FileLink {
             owner,
@@ -140,11 +139,22 @@ fn encoded(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::config::{Config, Environment, Flags};
 
     fn links(days: u32) -> FileLinks {
+        links_of(b"key", days)
+    }
+
+    fn links_of(key: &[u8], days: u32) -> FileLinks {
+        let flags = Flags {
+            data_dir: Some("/nowhere".into()),
+            ..Flags::default()
+        };
+        let days = ("GLASSHOUSE_FILE_LINK_DAYS".to_owned(), days.to_string());
+        let config = Config::from_parts(&flags, &Environment::from([days])).unwrap();
         FileLinks {
-            key: hmac::Key::new(hmac::HMAC_SHA256, b"key"),
-            days: days.into(),
+            key: hmac::Key::new(hmac::HMAC_SHA256, key),
+            config: LiveConfig::new(config),
         }
     }
 
@@ -232,10 +242,7 @@ mod tests {
         ] {
             assert_eq!(links.open(bad, 0), None, "{bad}");
         }
-        let foreign = FileLinks {
-            key: hmac::Key::new(hmac::HMAC_SHA256, b"other"),
-            days: 30,
-        };
+        let foreign = links_of(b"other", 30);
         assert_eq!(foreign.open(whole, 0), None, "another server's key");
     }
 }

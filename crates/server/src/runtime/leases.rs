@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     platform::{
-        config::Config,
         jobs::{Failure, Steps},
+        live_config::LiveConfig,
         secret::random_token,
     },
     runtime::{commands::Commands, recovery::Recovery},
@@ -39,7 +39,7 @@ struct Times {
 pub(crate) struct Leases {
     pub(crate) closing: CancellationToken,
     pub(crate) commands: Arc<Commands>,
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: LiveConfig,
     /// When forgotten runs were last searched for.
     pub(crate) looked_for_forgotten: Mutex<Instant>,
     pub(crate) recovery: Arc<Recovery>,
@@ -49,7 +49,7 @@ pub(crate) struct Leases {
 
 impl Leases {
     fn lease_times(&self) -> Times {
-        let length = self.config.lease;
+        let length = self.config.now().lease;
         Times {
             length,
             every: length / 4,
@@ -65,7 +65,7 @@ impl Leases {
         let name = random_token("server_")?;
         Ok(self
             .store
-            .take_lease(name.reveal(), self.config.lease)
+            .take_lease(name.reveal(), self.config.now().lease)
             .await?)
     }
 

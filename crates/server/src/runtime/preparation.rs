@@ -34,7 +34,7 @@ use crate::{
         groups::{Groups, Permissions, Resource, Right, RunPermits},
     },
     pipelines::{EffectivePipelines, Pipelines},
-    platform::{built_in::TOUR, clock::Clock, config::Config},
+    platform::{built_in::TOUR, clock::Clock, live_config::LiveConfig},
     runtime::{commands::Commands, hooks::Hooks, subagent_resume::earlier_agents},
     tools::{
         mcp_servers::{McpServers, RunIs},
@@ -74,7 +74,7 @@ pub(crate) struct Preparation {
     pub(crate) agents: Arc<Agents>,
     pub(crate) clock: Clock,
     pub(crate) commands: Arc<Commands>,
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: LiveConfig,
     pub(crate) defined_agents: Arc<DefinedAgents>,
     pub(crate) documents: Arc<Documents>,
     pub(crate) gateway: Arc<Gateway>,
@@ -267,16 +267,17 @@ impl Preparation {
             trace: RunTrace {
                 run: run.run,
                 origin,
-                is_exported: self.config.tracing.is_some(),
+                is_exported: self.config.now().tracing.is_some(),
             },
             caller,
         })
     }
 
     fn limits(&self, spec: &RunSpec, is_research: bool) -> Limits {
+        let config = self.config.now();
         let mut limits = match is_research {
-            true => self.config.research.within(self.config.limits),
-            false => self.config.limits,
+            true => config.research.within(config.limits),
+            false => config.limits,
         };
         if let Some(limit) = spec.time_limit {
             limits.time = limits.time.min(limit);

@@ -22,7 +22,7 @@ use crate::{
     documents::{Documents, MAX_DOCUMENTS},
     error::ApiError,
     messages,
-    platform::{clock::Clock, config::Config, jobs::Next},
+    platform::{clock::Clock, jobs::Next, live_config::LiveConfig},
 };
 
 /// Additional time beyond that of a page before another server may take over a crawl, milliseconds.
@@ -56,7 +56,7 @@ pub(crate) struct Crawler {
     pub(crate) choosing: tokio::sync::Mutex<()>,
     pub(crate) stopping: CancellationToken,
     pub(crate) clock: Clock,
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: LiveConfig,
     pub(crate) documents: Arc<Documents>,
     pub(crate) store: Store,
     pub(crate) web: Arc<Web>,
@@ -94,7 +94,7 @@ impl Crawler {
     /// Claims a crawl of a site that is not being crawled.
     async fn claim_crawl(&self) -> Result<Option<Claimed<'_>>, ApiError> {
         let now = self.clock.now_ms();
-        let time = self.config.web.client.time + self.web.client.time_of_scripts();
+        let time = self.config.now().web.client.time + self.web.client.time_of_scripts();
         let time_ms = i64::try_from(time.as_millis()).unwrap_or(CLAIM_MS);
         let until = now.saturating_add(time_ms).saturating_add(CLAIM_MS);
         let crawling = &self;
@@ -207,7 +207,7 @@ impl Crawler {
         };
         let most = CollectionLimits {
             documents: MAX_DOCUMENTS,
-            bytes: self.config.knowledge.person_bytes,
+            bytes: self.config.now().knowledge.person_bytes,
         };
         let visited = match self.store.put_document(owner, &new, &bytes, most).await {
             Ok(document) => Visited::Done {

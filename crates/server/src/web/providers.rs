@@ -52,7 +52,7 @@ impl Web {
 
     /// Whether reading pages is enabled.
     pub(crate) fn reads(&self) -> bool {
-        self.settings.fetch
+        self.config.now().web.fetch
     }
 
     /// The results of this account's first provider that finds any; see [`web_access::WebClient::search`].

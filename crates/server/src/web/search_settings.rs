@@ -129,7 +129,7 @@ impl SearchKindName {
 impl Web {
     /// Whether the configuration names the providers, so that they cannot be changed here.
     pub(crate) fn search_is_configured(&self) -> bool {
-        !self.settings.searches.is_empty()
+        !self.config.now().web.searches.is_empty()
     }
 
     /// The providers in use, in the order in which they are tried.
@@ -140,7 +140,7 @@ impl Web {
     /// The providers as administrators see them.
     pub(crate) fn listed_search_providers(&self) -> Vec<SearchProviderView> {
         if self.search_is_configured() {
-            return self.settings.searches.iter().map(view).collect();
+            return self.config.now().web.searches.iter().map(view).collect();
         }
         let stored = self.current().stored;
         let views = stored.iter().map(|stored| SearchProviderView {

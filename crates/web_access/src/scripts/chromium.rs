@@ -78,7 +78,7 @@ impl WebClient {
         })?;
         let parts = Parts::new(self, time, &body.url, html);
         let shown = tokio::select! {
-            shown = show(&mut tools, &parts, until, self.settings.page_bytes) => shown,
+            shown = show(&mut tools, &parts, until, self.settings().page_bytes) => shown,
             () = too_much(browser.child.id(), browser.profile.path()) => {
                 tracing::warn!(url = %body.url, "killed the browser: a page exceeded the memory or disk limit");
                 return Err(Trouble::new(messages::Web::ScriptsTooLarge));

@@ -47,7 +47,7 @@ impl WebClient {
         time: Duration,
         page: &Url,
     ) -> Result<String, Trouble> {
-        let bytes = usize::try_from(self.settings.page_bytes.saturating_mul(TIMES_THE_PAGE));
+        let bytes = usize::try_from(self.settings().page_bytes.saturating_mul(TIMES_THE_PAGE));
         let limits = Limits {
             time,
             body_bytes: bytes.unwrap_or(usize::MAX),

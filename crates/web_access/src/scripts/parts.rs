@@ -57,7 +57,7 @@ impl<'a> Parts<'a> {
             page,
             html,
             asked: AtomicUsize::new(0),
-            bytes_left: AtomicU64::new(web.settings.page_bytes),
+            bytes_left: AtomicU64::new(web.settings().page_bytes),
             turns: Semaphore::new(AT_ONCE),
             time,
             begun: AtomicBool::new(false),
@@ -141,7 +141,7 @@ impl<'a> Parts<'a> {
         let _turn = self.turns.acquire().await.ok()?;
         let is_own = url.origin() == self.page.origin();
         let web = self.web;
-        if is_own && web.settings.robots {
+        if is_own && web.settings().robots {
             let host = web.hosts.of(&url.origin().ascii_serialization());
             if !web.robots(&host, url).await.ok()?.allow(&target(url)) {
                 return None;

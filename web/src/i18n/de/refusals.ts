@@ -468,6 +468,15 @@ export const refusals = {
   no_such_connection_key: "Schlüssel in dieser Verbindung nicht gefunden. Möglicherweise wurde er entfernt.",
   connection_of_environment:
     "Diese Verbindung stammt aus den Umgebungsvariablen des Servers und wird dort geändert.",
+  no_such_setting: "Einstellung nicht gefunden: „{name}“.",
+  setting_fixed:
+    "„{name}“ ist in der Konfigurationsdatei, einer Umgebungsvariablen oder per Programmoption festgelegt. Ändern Sie den Wert dort.",
+  setting_not_here:
+    "„{name}“ lässt sich in der Web-App nicht ändern. Legen Sie den Wert in der Konfigurationsdatei fest.",
+  setting_of_other_type: "Der Wert von „{name}“ hat den falschen Typ.",
+  long_setting: "Ein Wert darf höchstens {limit} Bytes haben.",
+  setting_refused: "Dieser Wert wird nicht akzeptiert: {reason}",
+  sign_in_provider_missing: "Geben Sie die Adresse und die Client-ID des Anmeldeanbieters ein.",
   search_configured:
     "Die Suchanbieter sind in der Konfigurationsdatei oder der Umgebung festgelegt. Ändern Sie sie dort.",
   search_twice: "Geben Sie jeden Suchanbieter nur einmal an.",

@@ -86,6 +86,8 @@ export const audit = {
   "audit.settings.sign_up": "Changed sign-up",
   "audit.settings.default_model": "Changed default model",
   "audit.settings.model_aliases": "Changed model aliases",
+  "audit.settings.change": "Changed server settings",
+  "audit.settings.sign_in_provider.test": "Tested a sign-in provider",
   "audit.debug_chat.configure": "Added connection through /api/config",
   "audit.audit.export": "Exported audit log",
   "audit.collection.share": "Changed collection access",

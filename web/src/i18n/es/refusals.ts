@@ -450,6 +450,15 @@ export const refusals = {
   no_such_connection_key: "La clave no se encontró en esta conexión. Puede que se haya quitado.",
   connection_of_environment:
     "Esta conexión procede de las variables de entorno del servidor y se cambia allí.",
+  no_such_setting: "No se encontró el ajuste «{name}».",
+  setting_fixed:
+    "«{name}» está definido en el archivo de configuración, una variable de entorno o una opción del programa. Cámbialo allí.",
+  setting_not_here:
+    "«{name}» no se puede cambiar en la aplicación web. Defínelo en el archivo de configuración.",
+  setting_of_other_type: "El valor de «{name}» es de un tipo incorrecto.",
+  long_setting: "Un valor puede tener como máximo {limit} bytes.",
+  setting_refused: "Este valor no se acepta: {reason}",
+  sign_in_provider_missing: "Introduce la dirección y el ID de cliente del proveedor de inicio de sesión.",
   search_configured:
     "Los servicios de búsqueda se definen en el archivo de configuración o en el entorno y se cambian allí.",
   search_twice: "Indica cada servicio de búsqueda una sola vez.",

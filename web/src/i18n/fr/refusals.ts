@@ -468,6 +468,15 @@ export const refusals = {
   no_such_connection_key: "Clé introuvable dans cette connexion. Elle a peut-être été retirée.",
   connection_of_environment:
     "Cette connexion provient des variables d’environnement du serveur, où elle se modifie.",
+  no_such_setting: "Réglage introuvable : « {name} ».",
+  setting_fixed:
+    "« {name} » est défini dans le fichier de configuration, une variable d’environnement ou une option du programme. Modifiez-le à cet endroit.",
+  setting_not_here:
+    "« {name} » ne peut pas être modifié dans l’application web. Définissez-le dans le fichier de configuration.",
+  setting_of_other_type: "La valeur de « {name} » n’est pas du bon type.",
+  long_setting: "Une valeur ne peut pas dépasser {limit} octets.",
+  setting_refused: "Cette valeur n’est pas acceptée : {reason}",
+  sign_in_provider_missing: "Saisissez l’adresse et l’ID client du fournisseur de connexion.",
   search_configured:
     "Les fournisseurs de recherche sont définis dans le fichier de configuration ou l’environnement. C’est là qu’ils se modifient.",
   search_twice: "Indiquez chaque fournisseur de recherche une seule fois.",

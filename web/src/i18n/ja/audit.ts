@@ -86,6 +86,8 @@ export const audit = {
   "audit.settings.sign_up": "アカウント登録設定を変更",
   "audit.settings.default_model": "既定のモデルを変更",
   "audit.settings.model_aliases": "モデルのエイリアスを変更",
+  "audit.settings.change": "サーバーの設定を変更",
+  "audit.settings.sign_in_provider.test": "サインインプロバイダーをテスト",
   "audit.debug_chat.configure": "/api/config で接続を追加",
   "audit.audit.export": "監査ログをエクスポート",
   "audit.collection.share": "コレクションのアクセス権を変更",

@@ -432,6 +432,14 @@ export const refusals = {
   no_such_connection: "Conexão não encontrada. Ela pode ter sido excluída.",
   no_such_connection_key: "Chave não encontrada nesta conexão. Ela pode ter sido removida.",
   connection_of_environment: "Esta conexão vem das variáveis de ambiente do servidor e é alterada por lá.",
+  no_such_setting: "Configuração não encontrada: “{name}”.",
+  setting_fixed:
+    "“{name}” está definido no arquivo de configuração, em uma variável de ambiente ou em uma opção do programa. Altere lá.",
+  setting_not_here: "“{name}” não pode ser alterado no aplicativo web. Defina no arquivo de configuração.",
+  setting_of_other_type: "O valor de “{name}” é do tipo errado.",
+  long_setting: "Um valor pode ter no máximo {limit} bytes.",
+  setting_refused: "Este valor não é aceito: {reason}",
+  sign_in_provider_missing: "Informe o endereço e o ID do cliente do provedor de login.",
   search_configured:
     "Os serviços de busca são definidos no arquivo de configuração ou no ambiente e são alterados por lá.",
   search_twice: "Indique cada serviço de busca uma só vez.",

@@ -164,6 +164,8 @@ pub(super) const CASES: &[Case] = &[
         .at("/api/v1/invitations/inv_00000000000000000000000000000000"),
     case("GET", "/api/v1/audit", Admin(200), 403),
     case("GET", "/api/v1/settings", Admin(200), 403),
+    case("PATCH", "/api/v1/settings", Admin(200), 403).sends(r#"{"values":{"limits.steps":40}}"#),
+    case("POST", "/api/v1/settings/sign-in-provider/test", Admin(400), 403).sends(r#"{"values":{}}"#),
     case("GET", "/api/v1/jobs", Admin(200), 403),
     case("GET", "/api/v1/groups", Admin(200), 403),
     case("POST", "/api/v1/groups", Admin(400), 403).sends("{}"),

@@ -7,14 +7,14 @@ use agent::{AgentDefinition, Agents, Pattern, Skills, Star};
 use super::KnownAgent;
 use crate::{
     gateway::{agents::DefinedAgents, models::Models},
-    platform::config::Config,
+    platform::live_config::LiveConfig,
     tools::{mcp_servers::McpServers, programs::ProgramsHere},
 };
 
 /// Checks agent definitions against the existing models and tools.
 pub(crate) struct AgentChecks {
     pub(crate) agents: Arc<Agents>,
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: LiveConfig,
     pub(crate) defined_agents: Arc<DefinedAgents>,
     pub(crate) mcp_servers: Arc<McpServers>,
     pub(crate) models: Arc<Models>,
@@ -97,7 +97,7 @@ impl AgentChecks {
                 .push("It has sub-agents, but not the tool `task` to hand them work.".to_owned());
         }
         let own = limits.of_agent();
-        let server = self.config.limits;
+        let server = self.config.now().limits;
         let above = [
             ("steps", own.steps.is_some_and(|steps| steps > server.steps)),
             (

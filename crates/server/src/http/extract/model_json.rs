@@ -20,7 +20,7 @@ impl FromRequest<AppState> for ModelJson {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
-        let body = read_body(&state.app, request, state.app.config.body_limit_bytes).await?;
+        let body = read_body(&state.app, request, state.app.config.now().body_limit_bytes).await?;
         let body = mended(body, Replaced::HalvesAndNul);
         check_json(&body)?;
         Ok(Self(body))

@@ -50,7 +50,7 @@ pub(super) async fn run_archive(
     file: std::fs::File,
     ends: CancellationToken,
 ) -> Result<Report, ApiError> {
-    let limit_bytes = app.config.import_limit_bytes;
+    let limit_bytes = app.config.now().import_limit_bytes;
     let archive = Archive::open(file, limit_bytes).await?;
     let parts = archive.chats(limit_bytes);
     let mut import = Import::new(app, caller, ends, Some(archive));
@@ -89,7 +89,7 @@ impl<'a> Import<'a> {
             report: Report::new(name_of(Product::OpenWebUi)),
             media: Media::new(app, caller.id(), archive),
             number: 0,
-            left_bytes: app.config.import_limit_bytes,
+            left_bytes: app.config.now().import_limit_bytes,
             is_recognized: false,
         }
     }

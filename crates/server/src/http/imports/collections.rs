@@ -115,7 +115,7 @@ impl Documents {
             name,
             size_bytes,
         } = there;
-        let most = app.config.knowledge.file_bytes;
+        let most = app.config.now().knowledge.file_bytes;
         match self.collections.get(&collection) {
             None => report.leave("document", &name, messages::Imports::CollectionNotHere),
             Some(here) if here.names.contains(&name) => report.here().documents += 1,

@@ -101,6 +101,7 @@ impl<'a> Media<'a> {
                 let limit = self
                     .app
                     .config
+                    .now()
                     .knowledge
                     .file_bytes
                     .max(PICTURE_BYTES as u64);

@@ -51,7 +51,7 @@ pub(in crate::http) async fn put(
 ) -> Result<(StatusCode, Json<AttachmentView>), ApiError> {
     let owner = owner(&caller)?;
     let name = checked_name(&query.name)?;
-    let limit = usize::try_from(app.config.knowledge.file_bytes).unwrap_or(usize::MAX);
+    let limit = usize::try_from(app.config.now().knowledge.file_bytes).unwrap_or(usize::MAX);
     let file = read_body(&app, request, limit).await?;
     let now = app.clock.now_ms();
     let id = CollectionId::generate();

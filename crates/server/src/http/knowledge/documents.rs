@@ -178,7 +178,7 @@ pub(in crate::http) async fn put(
     if found.owner != owner {
         return Err(no_collection());
     }
-    let limits = &app.config.knowledge;
+    let limits = &app.config.now().knowledge;
     let file = read_body(
         &app,
         request,
@@ -213,7 +213,7 @@ pub(in crate::http) async fn keep(
     if file.is_empty() {
         return Err(ApiError::invalid(messages::Knowledge::EmptyFile));
     }
-    let limits = &app.config.knowledge;
+    let limits = &app.config.now().knowledge;
     let now = app.clock.now_ms();
     let new = Document {
         id,

@@ -122,7 +122,7 @@ pub(in crate::http) async fn state(
             whole,
         }
     });
-    let available = app.config.knowledge.graph_model.is_some();
+    let available = app.config.now().knowledge.graph_model.is_some();
     Ok(Json(GraphState {
         on,
         available,

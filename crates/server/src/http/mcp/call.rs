@@ -136,7 +136,7 @@ async fn follow(
     let Followed { chat, run, .. } = followed;
     let mut waiting = Vec::new();
     let mut reader = app.runs.read(run, 0).gathering(GATHER);
-    let mut progress = Progress::of(context, &app.config);
+    let mut progress = Progress::of(context, &app.config.now());
     let mut asking = Asking::of(context);
     let mut so_far = SoFar {
         chat,

@@ -81,7 +81,7 @@ pub(in crate::http) async fn pass_on(
     };
     let paid = PaidCall::begin(&app.usage, caller.principal(), upstream.model(), expected).await?;
     let wait = if passing.stream {
-        app.config.first_token_timeout
+        app.config.now().first_token_timeout
     } else {
         WHOLE_ANSWER_TIMEOUT
     };

@@ -57,7 +57,7 @@ impl RunFiles {
             links: Arc::clone(&app.file_links),
             clock: app.clock.clone(),
             run,
-            origin: own_origin(&app.config, headers).ok(),
+            origin: own_origin(&app.config.now(), headers).ok(),
             contents,
             place: None,
             versions: HashMap::new(),

@@ -98,7 +98,7 @@ impl Caller {
         identity: &Identity,
         headers: &HeaderMap,
     ) -> Result<Option<Self>, ApiError> {
-        if identity.config.auth == Auth::None {
+        if identity.config.now().auth == Auth::None {
             let user = identity
                 .local_user
                 .get_or_try_init(|| local_user(identity))
@@ -127,7 +127,7 @@ impl Caller {
             .session_user(
                 &hash_token(token),
                 identity.clock.now_ms(),
-                identity.config.session,
+                identity.config.now().session,
             )
             .await?;
         Ok(session.map(|(id, user)| {

@@ -72,7 +72,7 @@ pub(super) enum Named {
 /// # Errors
 /// 401 if the headers are invalid, or an error of the database.
 pub(super) async fn named(identity: &Identity, headers: &HeaderMap) -> Result<Named, ApiError> {
-    let Some(settings) = &identity.config.trusted_header else {
+    let Some(settings) = &identity.config.now().trusted_header else {
         return Ok(Named::Nobody);
     };
     let Some(person) = person(settings, headers)? else {
@@ -142,7 +142,7 @@ async fn session_of(
         .session_user(
             &hash_token(token),
             identity.clock.now_ms(),
-            identity.config.session,
+            identity.config.now().session,
         )
         .await?;
     Ok(session

@@ -7,8 +7,10 @@ use toml::{Table, Value};
 
 use super::{
     DEFAULTS,
+    changed_in::ChangedIn,
     descriptions::{Description, descriptions},
     layers,
+    sources::{Sources, at},
 };
 
 /// Settings whose values are never shown.
@@ -43,6 +45,8 @@ pub struct Setting {
     pub value: Option<Value>,
     /// Where the value comes from.
     pub from: Layer,
+    /// Where it is changed.
+    pub changed_in: ChangedIn,
 }
 
 /// Where a value comes from; each takes precedence over those before it.
@@ -52,6 +56,8 @@ pub struct Setting {
 pub enum Layer {
     /// The default.
     Default,
+    /// An administrator, in the web app.
+    WebApp,
     /// The file.
     File,
     /// An environment variable.
@@ -65,26 +71,14 @@ pub enum Layer {
 /// # Errors
 /// If the compiled-in file is invalid.
 pub fn default_settings() -> anyhow::Result<Vec<Setting>> {
-    let defaults = layers::defaults()?;
-    let none = Table::new();
-    let layers = Layers {
-        defaults: &defaults,
-        file: &none,
-        environment: &none,
-        flags: &none,
+    let sources = Sources {
+        defaults: layers::defaults()?,
+        ..Sources::default()
     };
-    Ok(layers.overview(&defaults))
+    Ok(sources.overview(&sources.defaults))
 }
 
-/// The layers as they were read, before merging.
-pub(super) struct Layers<'a> {
-    pub(super) defaults: &'a Table,
-    pub(super) file: &'a Table,
-    pub(super) environment: &'a Table,
-    pub(super) flags: &'a Table,
-}
-
-impl Layers<'_> {
+impl Sources {
     /// All settings in the order of the default file, with their values from `merged`.
     pub(super) fn overview(&self, merged: &Table) -> Vec<Setting> {
         let described = descriptions(DEFAULTS).into_iter();
@@ -100,7 +94,7 @@ impl Layers<'_> {
             details,
         } = description;
         let path: Vec<&str> = name.split('.').collect();
-        let default = at(self.defaults, &path)?;
+        let default = at(&self.defaults, &path)?;
         let value = at(merged, &path).unwrap_or(default).clone();
         Some(Setting {
             variable: format!("GLASSHOUSE_{}", path.join("_").to_uppercase()),
@@ -109,29 +103,16 @@ impl Layers<'_> {
             default: default.clone(),
             value: Some(value).filter(|value| !is_secret(&name, value)),
             from: self.origin(&path),
+            // A setting without a place is one that only the configuration changes; a test finds it.
+            changed_in: ChangedIn::of(&name).unwrap_or(ChangedIn::Operator),
             name,
         })
     }
-
-    fn origin(&self, path: &[&str]) -> Layer {
-        let layers = [
-            (self.flags, Layer::Flag),
-            (self.environment, Layer::Environment),
-            (self.file, Layer::File),
-        ];
-        let set = layers
-            .into_iter()
-            .find(|(table, _)| at(table, path).is_some());
-        set.map_or(Layer::Default, |(_, layer)| layer)
-    }
 }
 
-fn at<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
-    let (last, sections) = path.split_last()?;
-    let section = sections
-        .iter()
-        .try_fold(table, |table, section| table.get(*section)?.as_table())?;
-    section.get(*last)
+/// Whether the value of a setting is never shown.
+pub(crate) fn is_secret_setting(name: &str) -> bool {
+    SECRET.contains(&name)
 }
 
 /// An empty string means that no secret is set.
@@ -146,7 +127,7 @@ fn is_secret(name: &str, value: &Value) -> bool {
         {
             true
         }
-        _ => SECRET.contains(&name),
+        _ => is_secret_setting(name),
     }
 }
 
@@ -263,6 +244,7 @@ mod tests {
         );
         assert!(all.len() > 40 && DEFAULTS.len() > 1000, "{}", all.len());
         for Setting { name, .. } in all {
+            assert!(ChangedIn::of(&name).is_some(), "where is {name} changed?");
             let sounds = ["secret", "password", "api_key", "credential"]
                 .iter()
                 .any(|word| name.contains(word));

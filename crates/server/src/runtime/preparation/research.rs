@@ -62,7 +62,7 @@ impl Preparation {
         if may(web::SEARCH) && may(web::FETCH) && self.web.searches(principal) && self.web.reads() {
             libraries.push(Arc::new(Pages::new(&self.web, principal)));
         }
-        let settings = &self.config.research;
+        let settings = &self.config.now().research;
         Ok(Some(Research {
             libraries,
             turns: if deep {
