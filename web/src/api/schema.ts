@@ -2008,6 +2008,8 @@ export type Me = {
   proxy?: ProxySignIn;
   /** Whether administrators may read everybody's chats. */
   moderation: boolean;
+  /** Example prompts on the page of a new chat; empty for the built-in ones. If one has several lines, the first is its title. */
+  start_prompts: string[];
   version: string;
 };
 

@@ -21,6 +21,11 @@ export class Session {
     return this.user?.role === "admin";
   }
 
+  /** The example prompts that administrators set; empty for the built-in ones. */
+  get startPrompts(): readonly string[] {
+    return this.me?.start_prompts ?? [];
+  }
+
   may(right: Right): boolean {
     return this.me?.rights.includes(right) ?? false;
   }

@@ -103,6 +103,9 @@ pub(super) struct Me {
     proxy: Option<ProxyView>,
     /// Whether administrators may read everybody's chats.
     moderation: bool,
+    /// Example prompts on the page of a new chat; empty for the built-in ones. If one has several lines, the first is
+    /// its title.
+    start_prompts: Vec<String>,
     version: &'static str,
 }
 
@@ -193,7 +196,10 @@ pub(super) async fn me(
             .allows(Resource::Tool(web::SEARCH))
             && app.web.searches(&caller.principal())
     });
-    let moderation = app.config.now().moderation;
+    let config = app.config.now();
+    let moderation = config.moderation;
+    let start_prompts = caller.as_ref().map(|_| config.start_prompts.clone());
+    let start_prompts = start_prompts.unwrap_or_default();
     let version = env!("CARGO_PKG_VERSION");
     Ok(Json(Me {
         user,
@@ -210,6 +216,7 @@ pub(super) async fn me(
         passkeys,
         proxy,
         moderation,
+        start_prompts,
         version,
     }))
 }

@@ -72,6 +72,10 @@ const FORWARD_USER_INFO: &str = "forward_user_info_headers";
 /// Open WebUI's environment variable for it.
 const FORWARD_USER_INFO_ALIAS: &str = "ENABLE_FORWARD_USER_INFO_HEADERS";
 
+/// Maximum number of example prompts, and of the characters of each.
+const START_PROMPTS: usize = 6;
+const START_PROMPT_CHARS: usize = 2000;
+
 /// A snapshot of the environment at the start of the program.
 pub type Environment = BTreeMap<String, String>;
 
@@ -109,6 +113,8 @@ pub struct Config {
     pub oidc: Option<Oidc>,
     /// The proxy that signs people in; `None` if there is none.
     pub trusted_header: Option<TrustedHeader>,
+    /// Example prompts on the page of a new chat; empty for the built-in ones.
+    pub start_prompts: Vec<String>,
     /// Whether administrators may read all chats.
     pub moderation: bool,
     /// Lifetime of browser sessions.
@@ -229,6 +235,7 @@ struct Raw {
     session_max_hours: u32,
     retention_days: u32,
     file_link_days: u32,
+    start_prompts: Vec<String>,
     audit_days: u32,
     forward_user_info_headers: bool,
     bedrock: bool,
@@ -472,6 +479,7 @@ impl Raw {
             auth: self.auth,
             oidc: self.oidc.check()?,
             trusted_header: self.trusted_header.check()?,
+            start_prompts: checked_prompts(self.start_prompts)?,
             moderation: self.moderation,
             session: SessionLifetime {
                 unused_ms: i64::from(self.session_hours) * 3_600_000,
@@ -541,6 +549,17 @@ impl Raw {
         );
         Ok(config)
     }
+}
+
+/// Without empty ones, because an empty variable parses to one.
+fn checked_prompts(mut prompts: Vec<String>) -> anyhow::Result<Vec<String>> {
+    prompts.retain(|prompt| !prompt.trim().is_empty());
+    let is_short = |prompt: &String| prompt.chars().count() <= START_PROMPT_CHARS;
+    anyhow::ensure!(
+        prompts.len() <= START_PROMPTS && prompts.iter().all(is_short),
+        "start_prompts can hold {START_PROMPTS} prompts of at most {START_PROMPT_CHARS} characters"
+    );
+    Ok(prompts)
 }
 
 fn timeout(name: &str, seconds: u64) -> anyhow::Result<Duration> {

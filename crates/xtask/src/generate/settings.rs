@@ -17,6 +17,7 @@ pub(super) struct Setting {
     summary: String,
     details: String,
     default: Value,
+    changed_in: String,
 }
 
 /// The page with updated tables between its marks.
@@ -69,13 +70,16 @@ fn fits(pattern: &str, name: &str) -> bool {
 }
 
 fn table(settings: Vec<Setting>) -> String {
-    let mut table = "\n| setting | variable | default | meaning |\n|---|---|---|---|\n".to_owned();
+    let mut table =
+        "\n| setting | variable | default | change in | meaning |\n|---|---|---|---|---|\n"
+            .to_owned();
     for setting in settings {
         let meaning = [setting.summary, setting.details].join(" ");
         let cells = [
             format!("`{}`", setting.name),
             format!("`{}`", setting.variable),
             format!("`{}`", as_toml(&setting.default)),
+            changed_in(&setting.changed_in).to_owned(),
             with_links(meaning.trim_end()),
         ];
         table.push_str("| ");
@@ -84,6 +88,16 @@ fn table(settings: Vec<Setting>) -> String {
     }
     table.push('\n');
     table
+}
+
+/// Where a setting is changed, for the table. The introduction of the page explains the words.
+fn changed_in(place: &str) -> &str {
+    match place {
+        "web_app" | "approval_rules" | "sign_in" | "web_search" | "embedding"
+        | "background_tasks" => "web app",
+        "start" => "file, restart",
+        _ => "file, operator",
+    }
 }
 
 /// A value as in the default file.
@@ -130,13 +144,14 @@ mod tests {
 
     use super::*;
 
-    fn setting(name: &str, default: Value, details: &str) -> Setting {
+    fn setting(name: &str, default: Value, place: &str, details: &str) -> Setting {
         Setting {
             name: name.to_owned(),
             variable: format!("GLASSHOUSE_{}", name.replace('.', "_").to_uppercase()),
             summary: "What it does.".to_owned(),
             details: details.to_owned(),
             default,
+            changed_in: place.to_owned(),
         }
     }
 
@@ -145,16 +160,21 @@ mod tests {
         let page = "# Page\n\n<!-- settings: * -->\nold\n<!-- end of settings -->\n\n\
                     <!-- settings: log.*, b -->\n<!-- end of settings -->\nEnd.\n";
         let settings = vec![
-            setting("a", json!(["x", "y"]), "See docs/team/sign-in.md#two-step."),
-            setting("b", json!(1.0), "`a|b`: docs/reference/api.md"),
-            setting("log.level", json!("info"), ""),
+            setting(
+                "a",
+                json!(["x", "y"]),
+                "web_app",
+                "See docs/team/sign-in.md#two-step.",
+            ),
+            setting("b", json!(1.0), "start", "`a|b`: docs/reference/api.md"),
+            setting("log.level", json!("info"), "operator", ""),
         ];
-        let head = "| setting | variable | default | meaning |\n|---|---|---|---|";
+        let head = "| setting | variable | default | change in | meaning |\n|---|---|---|---|---|";
         let expected = format!(
-            "# Page\n\n<!-- settings: * -->\n\n{head}\n| `a` | `GLASSHOUSE_A` | `[\"x\", \"y\"]` | What it does. See \
+            "# Page\n\n<!-- settings: * -->\n\n{head}\n| `a` | `GLASSHOUSE_A` | `[\"x\", \"y\"]` | web app | What it does. See \
              [sign in](../team/sign-in.md#two-step). |\n\n<!-- end of settings -->\n\n<!-- settings: log.*, b -->\n\n\
-             {head}\n| `b` | `GLASSHOUSE_B` | `1.0` | What it does. `a\\|b`: [api](api.md) |\n| `log.level` | \
-             `GLASSHOUSE_LOG_LEVEL` | `\"info\"` | What it does. |\n\n<!-- end of settings -->\nEnd.\n"
+             {head}\n| `b` | `GLASSHOUSE_B` | `1.0` | file, restart | What it does. `a\\|b`: [api](api.md) |\n| `log.level` | \
+             `GLASSHOUSE_LOG_LEVEL` | `\"info\"` | file, operator | What it does. |\n\n<!-- end of settings -->\nEnd.\n"
         );
         assert_eq!(with_tables(page, settings).unwrap(), expected);
     }
@@ -162,7 +182,12 @@ mod tests {
     #[test]
     fn a_setting_in_no_table_is_an_error() {
         let page = "<!-- settings: a -->\n<!-- end of settings -->\n";
-        let settings = || vec![setting("a", json!(1), ""), setting("b", json!(1), "")];
+        let settings = || {
+            vec![
+                setting("a", json!(1), "start", ""),
+                setting("b", json!(1), "start", ""),
+            ]
+        };
         assert!(
             with_tables(page, settings())
                 .unwrap_err()

@@ -15,6 +15,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   file_link_days:
     "Tage, die Frontends signierte Adressen von Bildern und Dateien in Antworten nutzen können.",
   retention_days: "Tage, die Ausführungen ohne Chat aufbewahrt werden.",
+  start_prompts: "Beispiel-Prompts auf der Seite eines neuen Chats, höchstens 6.",
   moderation: "Ob Admins die Chats aller lesen dürfen. Darauf wird in der Web-App hingewiesen.",
   audit_days: "Tage, die Einträge des Audit-Protokolls aufbewahrt werden.",
   forward_user_info_headers: "Ob Modellserver aus Datei und Umgebung erfahren, wer fragt.",

@@ -14,6 +14,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   file_link_days:
     "Días durante los que los front-ends pueden abrir los archivos de las respuestas con enlaces firmados.",
   retention_days: "Días que se conservan las ejecuciones sin chat.",
+  start_prompts: "Prompts de ejemplo en la página de un chat nuevo, hasta 6.",
   moderation: "Si los administradores pueden leer los chats de todos. Se avisa de ello a las personas.",
   audit_days: "Días que se conservan las entradas del registro de auditoría.",
   forward_user_info_headers:

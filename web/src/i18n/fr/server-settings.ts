@@ -14,6 +14,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   session_max_hours: "Heures après lesquelles un navigateur doit se reconnecter, même s’il est utilisé.",
   file_link_days: "Jours pendant lesquels les front-ends peuvent ouvrir les liens signés des fichiers.",
   retention_days: "Jours de conservation des exécutions sans chat.",
+  start_prompts: "Exemples de prompts sur la page d’un nouveau chat, 6 au plus.",
   moderation: "Permet aux administrateurs de lire les chats de tous. Les utilisateurs en sont informés.",
   audit_days: "Jours de conservation des entrées du journal d’audit.",
   forward_user_info_headers:

@@ -14,6 +14,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   session_max_hours: "使用頻度にかかわらず、ブラウザーで再ログインが必要になるまでの時間数。",
   file_link_days: "フロントエンドが回答内のファイルを署名付きアドレスで開ける日数。",
   retention_days: "チャット外の実行を保存する日数。",
+  start_prompts: "新しいチャットの画面に表示するプロンプトの例（6 個まで）。",
   moderation: "管理者が全員のチャットを閲覧できるかどうか。ユーザーには通知されます。",
   audit_days: "監査ログの項目を保存する日数。",
   forward_user_info_headers:

@@ -13,6 +13,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   session_max_hours: "Horas após as quais é preciso entrar de novo, por mais que o navegador seja usado.",
   file_link_days: "Dias que os front-ends podem abrir os arquivos das respostas por links assinados.",
   retention_days: "Dias que as execuções sem chat são mantidas.",
+  start_prompts: "Exemplos de prompts na página de um novo chat, até 6.",
   moderation: "Se os administradores podem ler os chats de todos. As pessoas são avisadas.",
   audit_days: "Dias que as entradas do log de auditoria são mantidas.",
   forward_user_info_headers:

@@ -14,6 +14,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   session_max_hours: "无论使用是否频繁，浏览器多少小时后必须重新登录。",
   file_link_days: "前端通过签名地址打开回答中文件的有效天数。",
   retention_days: "不属于对话的运行的保留天数。",
+  start_prompts: "新对话页面上的示例提示词，最多 6 条。",
   moderation: "管理员能否查看所有人的对话。用户会收到提示。",
   audit_days: "审计日志记录的保留天数。",
   forward_user_info_headers: "是否将提问用户的身份告知在文件和环境变量中设置的模型服务器。",

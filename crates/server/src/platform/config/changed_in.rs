@@ -33,7 +33,7 @@ use ChangedIn::{
 };
 
 /// Names of settings, or sections that end with a dot. The first match applies.
-const PLACES: [(&str, ChangedIn); 66] = [
+const PLACES: [(&str, ChangedIn); 67] = [
     ("listen", Start),
     ("public_url", Operator),
     ("cors_allow_origins", Operator),
@@ -45,6 +45,7 @@ const PLACES: [(&str, ChangedIn); 66] = [
     ("session_max_hours", WebApp),
     ("retention_days", WebApp),
     ("file_link_days", WebApp),
+    ("start_prompts", WebApp),
     ("moderation", Operator),
     ("audit_days", Operator),
     ("forward_user_info_headers", Start),

@@ -168,8 +168,8 @@ pub(super) fn parse_like(default: &Value, text: &str) -> anyhow::Result<Value> {
                 .parse()
                 .context("must be true or false")?,
         ),
-        // A list of tables has to be TOML. `[::1]:8000` is not such a list.
-        Value::Array(_) if text.starts_with("[{") => {
+        // A list of tables has to be TOML, and a list of strings with commas may be. `[::1]:8000` is neither.
+        Value::Array(_) if text.starts_with("[{") || text.starts_with("[\"") => {
             let mut table: Table =
                 toml::from_str(&format!("list = {text}")).context("must be a list of TOML")?;
             table.remove("list").context("must be a list")?
