@@ -31,6 +31,7 @@ mod images;
 mod imports;
 mod inbox;
 mod inputs;
+mod invitations;
 mod jobs;
 mod keys;
 mod knowledge;
@@ -194,10 +195,20 @@ pub fn table() -> Vec<Route> {
         delete(Admin, "/api/v1/users/{user}/passkeys", passkeys::delete_all).noted("passkey.reset"),
         get(Admin, "/api/v1/settings/sign-up", sign_up::get),
         put(Admin, "/api/v1/settings/sign-up", sign_up::put).noted("settings.sign_up"),
-        get(Admin, "/api/v1/invitations", sign_up::list),
-        post(Admin, "/api/v1/invitations", sign_up::create).noted("invitation.create"),
-        delete(Admin, "/api/v1/invitations/{invitation}", sign_up::delete)
-            .noted("invitation.delete"),
+        get(Admin, "/api/v1/invitations", invitations::list),
+        post(Admin, "/api/v1/invitations", invitations::create).noted("invitation.create"),
+        post(
+            Admin,
+            "/api/v1/invitations/{invitation}/link",
+            invitations::renew,
+        )
+        .noted("invitation.renew"),
+        delete(
+            Admin,
+            "/api/v1/invitations/{invitation}",
+            invitations::delete,
+        )
+        .noted("invitation.delete"),
         get(Admin, "/api/v1/audit", audit::get),
         get(Admin, "/api/v1/settings", settings::get),
         patch(Admin, "/api/v1/settings", settings::change).noted("settings.change"),

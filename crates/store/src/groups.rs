@@ -1,6 +1,6 @@
 //! Groups, their members, and permissions. The server caches all of it, and checks a change counter.
 
-use domain::{GroupId, UserId};
+use domain::{GroupId, InvitationId, UserId};
 
 use crate::{
     Store, StoreError,
@@ -404,6 +404,31 @@ impl Store {
         }
         tx.commit().await
     }
+}
+
+/// Adds a new account to the groups of its invitation; returns them. Groups that have been deleted are left out.
+pub(crate) async fn join_invited(
+    tx: &mut Tx,
+    invitation: InvitationId,
+    person: UserId,
+) -> Result<Vec<GroupId>, StoreError> {
+    let sql = "SELECT group_id FROM invitation_groups WHERE invitation = $1 LIMIT 1";
+    if tx
+        .query(sql)
+        .id(invitation)
+        .fetch_optional()
+        .await?
+        .is_none()
+    {
+        return Ok(Vec::new());
+    }
+    // No group can be deleted from here on.
+    changed(tx).await?;
+    let sql = "INSERT INTO group_members (group_id, member, by_hand, by_provider) \
+               SELECT group_id, $2, TRUE, FALSE FROM invitation_groups WHERE invitation = $1 \
+               RETURNING group_id";
+    let rows = tx.query(sql).id(invitation).id(person).fetch_all().await?;
+    rows.iter().map(|row| row.id("group_id")).collect()
 }
 
 /// First in each transaction, so that changes are serialized.

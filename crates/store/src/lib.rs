@@ -109,7 +109,7 @@ pub use graph::{
 pub use groups::{AllGroups, Group, GroupMember, PermissionRow};
 pub use idempotency::{IdempotencyKey, StartedBefore};
 pub use imports::{ChatImport, EndedRun};
-pub use invitations::{Invitation, NewInvitation};
+pub use invitations::{Invitation, InvitedUser, NewInvitation};
 pub use knowledge::{
     Collection, CollectionChange, CollectionLimits, Document, DocumentState, ListedCollection,
     ReadingResult, ReadingTask,

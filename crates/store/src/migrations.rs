@@ -81,6 +81,7 @@ migrations![
     "0057_temporary_chats",
     "0058_push_subscriptions",
     "0059_mcp_servers",
+    "0060_roles_and_groups_of_invitations",
 ];
 
 /// Migrates a database up to that number, or to the newest before it.

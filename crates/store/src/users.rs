@@ -247,18 +247,22 @@ pub(crate) fn role_name(role: UserRole) -> &'static str {
     }
 }
 
+/// Reads the column `role`.
+pub(crate) fn read_role(row: &Row) -> Result<UserRole, StoreError> {
+    match row.get::<String>("role")?.as_str() {
+        "admin" => Ok(UserRole::Admin),
+        "user" => Ok(UserRole::User),
+        other => Err(StoreError::Corrupt(format!("role is {other:?}"))),
+    }
+}
+
 /// Reads the columns `id, email, name, role, created_at`.
 pub(crate) fn read_user(row: &Row) -> Result<User, StoreError> {
-    let role = match row.get::<String>("role")?.as_str() {
-        "admin" => UserRole::Admin,
-        "user" => UserRole::User,
-        other => return Err(StoreError::Corrupt(format!("users.role is {other:?}"))),
-    };
     Ok(User {
         id: row.id("id")?,
         email: row.get("email")?,
         name: row.get("name")?,
-        role,
+        role: read_role(row)?,
         created_at: row.get("created_at")?,
     })
 }

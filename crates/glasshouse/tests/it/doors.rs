@@ -5,22 +5,22 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, EMAIL, PASSWORD, Server};
 
-const BOB: &str = "bob@example.org";
-const HOUR_MS: i64 = 3_600_000;
-const BOBS: &str = "battery staple";
+pub(crate) const BOB: &str = "bob@example.org";
+pub(crate) const HOUR_MS: i64 = 3_600_000;
+pub(crate) const BOBS: &str = "battery staple";
 
 impl Server {
-    async fn mode(&self, admin: &str, mode: &str) -> Answer {
+    pub(crate) async fn mode(&self, admin: &str, mode: &str) -> Answer {
         self.put("/api/v1/settings/sign-up", admin, &json!({ "mode": mode }))
             .await
     }
 
-    async fn sign_up(&self, email: &str, token: Option<&str>) -> Answer {
+    pub(crate) async fn sign_up(&self, email: &str, token: Option<&str>) -> Answer {
         let body = json!({"email": email, "name": "Bob", "password": BOBS, "token": token, "role": "admin"});
         self.post("/api/v1/sign-up", "", &body).await
     }
 
-    async fn enter(&self, email: &str, password: &str) -> Answer {
+    pub(crate) async fn enter(&self, email: &str, password: &str) -> Answer {
         self.post(
             "/api/v1/login",
             "",
@@ -30,7 +30,7 @@ impl Server {
     }
 
     /// Makes an invitation; the secret of its link, and its id.
-    async fn invite(&self, admin: &str, body: Value) -> (String, String) {
+    pub(crate) async fn invite(&self, admin: &str, body: Value) -> (String, String) {
         let made = self.post("/api/v1/invitations", admin, &body).await;
         made.expect(200);
         let made = made.json();

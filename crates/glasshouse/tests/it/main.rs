@@ -53,6 +53,7 @@ mod hostile_files;
 mod images;
 mod inbox;
 mod inputs;
+mod invitations;
 mod jobs;
 mod keys;
 mod knowledge;

@@ -65,6 +65,11 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("PUT", "/api/v1/settings/sign-up", Access::Admin),
     ("GET", "/api/v1/invitations", Access::Admin),
     ("POST", "/api/v1/invitations", Access::Admin),
+    (
+        "POST",
+        "/api/v1/invitations/{invitation}/link",
+        Access::Admin,
+    ),
     ("DELETE", "/api/v1/invitations/{invitation}", Access::Admin),
     ("GET", "/api/v1/audit", Access::Admin),
     ("GET", "/api/v1/settings", Access::Admin),

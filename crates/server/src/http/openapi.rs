@@ -28,11 +28,11 @@ pub(in crate::http) use self::operations::Operations;
 use super::{
     activity, agents, allowed_calls, alternatives, chat_order, chat_search, chat_stream, chats,
     connections, documents, embedding, exports, facts, files, forks, graph, groups, health, hooks,
-    images, imports, inbox, inputs, jobs, keys, knowledge, limits, mcp_servers, mcp_sign_ins,
-    memories, messages, moa, model_aliases, models, oidc, pages, passkey_login, passkeys,
-    password_resets, permissions, pipelines, programs, push, runs, schedules, second_factor,
-    second_step, session, sessions, sharing, sign_up, task_config, tasks, usage, users, web_search,
-    webhooks, workspaces,
+    images, imports, inbox, inputs, invitations, jobs, keys, knowledge, limits, mcp_servers,
+    mcp_sign_ins, memories, messages, moa, model_aliases, models, oidc, pages, passkey_login,
+    passkeys, password_resets, permissions, pipelines, programs, push, runs, schedules,
+    second_factor, second_step, session, sessions, sharing, sign_up, task_config, tasks, usage,
+    users, web_search, webhooks, workspaces,
 };
 use crate::{error::ApiError, identity::auth::SESSION_COOKIE};
 
@@ -190,6 +190,7 @@ const AREAS: [Area; 19] = [
             passkeys::admin_operations,
             sharing::moderation_operations,
             sign_up::operations,
+            invitations::operations,
         ],
     },
     Area {

@@ -166,15 +166,9 @@ pub(super) async fn put(
             error => error.into(),
         })?;
     app.groups.look().await?;
-    let known = app.groups.known();
-    let called = known
-        .groups
-        .iter()
-        .filter(|group| row.groups.contains(&group.id))
-        .map(|group| &group.name);
     noted.about(format!("{}:{}", row.kind, row.name), &row.name);
     noted.with("everybody", row.everybody);
-    noted.with("groups", called.collect::<Vec<_>>());
+    noted.with("groups", app.groups.known().named(&row.groups));
     Ok(StatusCode::NO_CONTENT)
 }
 

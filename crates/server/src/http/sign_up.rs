@@ -3,36 +3,25 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::StatusCode};
-use domain::{InvitationId, UserId};
+use domain::UserId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{Invitation, NewInvitation, NewUser, Store, StoreError, UserRole};
+use store::{InvitedUser, NewUser, Store, StoreError, User, UserRole};
 
 use crate::{
     app::App,
     error::ApiError,
-    http::{
-        extract::{Json, Path},
-        openapi::Operations,
-    },
+    http::{extract::Json, openapi::Operations},
     identity::{
         audit::Noted,
         auth::{checked_email, checked_name, checked_password},
     },
     messages,
-    platform::{
-        client_info::ClientInfo,
-        clock::Clock,
-        config::Auth,
-        secret::{hash_token, random_token},
-    },
+    platform::{client_info::ClientInfo, config::Auth, secret::hash_token},
 };
 
 /// The setting's name in the database.
 const SETTING: &str = "sign_up";
-const DAY_MS: i64 = 24 * 3_600_000;
-const MAX_DAYS: i64 = 365;
-const MAX_USES: i64 = 1000;
 
 /// Who may create an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -91,155 +80,6 @@ pub(super) async fn put(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A link with which people create accounts.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Invitation")]
-pub(super) struct InvitationView {
-    id: InvitationId,
-    /// The only address that it is for, if any.
-    email: Option<String>,
-    /// How many accounts it is good for.
-    most_uses: i64,
-    /// How many were created with it.
-    uses: i64,
-    created_at: i64,
-    expires_at: i64,
-}
-
-impl From<Invitation> for InvitationView {
-    fn from(it: Invitation) -> Self {
-        let Invitation {
-            id,
-            email,
-            most_uses,
-            uses,
-            created_at,
-            expires_at,
-        } = it;
-        Self {
-            id,
-            email,
-            most_uses,
-            uses,
-            created_at,
-            expires_at,
-        }
-    }
-}
-
-/// Invitations, the newest first. Expired ones stay for 30 days.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct InvitationList {
-    invitations: Vec<InvitationView>,
-}
-
-/// `GET /api/v1/invitations`: all invitations, newest first.
-pub(super) async fn list(State(store): State<Store>) -> Result<Json<InvitationList>, ApiError> {
-    let invitations = store
-        .invitations()
-        .await?
-        .into_iter()
-        .map(InvitationView::from)
-        .collect();
-    Ok(Json(InvitationList { invitations }))
-}
-
-/// A new invitation.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "NewInvitation")]
-pub(super) struct CreateInvitation {
-    /// The only address that it is for.
-    email: Option<String>,
-    /// How long it is valid: 7 by default, at most 365.
-    days: Option<i64>,
-    /// How many accounts it is good for: 1 by default, at most 1000, and 1 with an `email`.
-    uses: Option<i64>,
-}
-
-/// A new invitation with its link, which is shown this once.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "InvitationWithLink")]
-pub(super) struct Created {
-    invitation: InvitationView,
-    /// The page with the secret, on this server. Browsers send what follows `#` to no server, so it is in no log.
-    path: String,
-}
-
-/// `POST /api/v1/invitations`: creates an invitation link.
-pub(super) async fn create(
-    State(clock): State<Clock>,
-    State(store): State<Store>,
-    noted: Noted,
-    Json(body): Json<CreateInvitation>,
-) -> Result<Json<Created>, ApiError> {
-    let email = body.email.as_deref().map(checked_email).transpose()?;
-    let days = in_range("days", body.days.unwrap_or(7), MAX_DAYS)?;
-    let most_uses = in_range("uses", body.uses.unwrap_or(1), MAX_USES)?;
-    if email.is_some() && most_uses > 1 {
-        let message = messages::Accounts::InvitationForOne;
-        return Err(ApiError::invalid(message).with_field(Some("uses")));
-    }
-    let token = random_token("").map_err(ApiError::internal)?;
-    let created_at = clock.now_ms();
-    let new = NewInvitation {
-        id: InvitationId::generate(),
-        token_hash: hash_token(token.reveal()),
-        email,
-        most_uses,
-        created_at,
-        expires_at: created_at + days * DAY_MS,
-    };
-    store.create_invitation(&new).await?;
-    let NewInvitation {
-        id,
-        email,
-        most_uses,
-        created_at,
-        expires_at,
-        ..
-    } = new;
-    noted.about(id, email.clone().unwrap_or_default());
-    noted.with("uses", most_uses);
-    let invitation = InvitationView {
-        id,
-        email,
-        most_uses,
-        uses: 0,
-        created_at,
-        expires_at,
-    };
-    Ok(Json(Created {
-        invitation,
-        path: format!("/sign-up#{}", token.reveal()),
-    }))
-}
-
-fn in_range(field: &str, value: i64, most: i64) -> Result<i64, ApiError> {
-    if (1..=most).contains(&value) {
-        return Ok(value);
-    }
-    Err(ApiError::invalid(messages::Requests::NotUpTo {
-        field: field.to_owned(),
-        most: most.unsigned_abs(),
-    })
-    .with_field(Some(field)))
-}
-
-/// `DELETE /api/v1/invitations/{invitation}`: revokes it. Accounts that were created with it are kept.
-pub(super) async fn delete(
-    State(store): State<Store>,
-    Path(invitation): Path<InvitationId>,
-) -> Result<StatusCode, ApiError> {
-    store
-        .delete_invitation(invitation)
-        .await
-        .map_err(|error| match error {
-            StoreError::NotFound => ApiError::not_found(messages::Accounts::NoSuchInvitation),
-            error => error.into(),
-        })?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
 /// The secret of an invitation.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "InvitationToken")]
@@ -263,12 +103,10 @@ pub(super) async fn check(
     if mode(&app).await? == Mode::Closed {
         return Err(not_invited());
     }
-    let invitation = app
-        .store
-        .invitation(&hash_token(&body.token), app.clock.now_ms())
-        .await;
+    let token_hash = hash_token(&body.token);
+    let invitee = app.store.invitee(&token_hash, app.clock.now_ms()).await;
     Ok(Json(Invited {
-        email: invitation.map_err(in_words)?.email,
+        email: invitee.map_err(in_words)?,
     }))
 }
 
@@ -312,7 +150,7 @@ pub(super) async fn sign_up(
         created_at: now,
     };
     let made = match &token_hash {
-        Some(token_hash) => app.store.create_invited_user(&new, token_hash, now).await,
+        Some(token_hash) => create_invited(&app, &new, token_hash, &noted).await,
         None => app.store.create_user(&new).await,
     };
     match made {
@@ -323,6 +161,28 @@ pub(super) async fn sign_up(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// Creates an account with the role and the groups of its invitation.
+async fn create_invited(
+    app: &App,
+    new: &NewUser,
+    token_hash: &[u8; 32],
+    noted: &Noted,
+) -> Result<User, StoreError> {
+    let InvitedUser {
+        user,
+        invitation,
+        groups,
+    } = app
+        .store
+        .create_invited_user(new, token_hash, new.created_at)
+        .await?;
+    noted.with("invitation", invitation);
+    noted.with("role", user.role);
+    app.groups.look().await?;
+    noted.with("groups", app.groups.known().named(&groups));
+    Ok(user)
+}
+
 /// Checks that an account may be created for this address, with this invitation or without one.
 async fn check_may(app: &App, token_hash: Option<&[u8; 32]>, email: &str) -> Result<(), ApiError> {
     match (mode(app).await?, token_hash) {
@@ -331,12 +191,8 @@ async fn check_may(app: &App, token_hash: Option<&[u8; 32]>, email: &str) -> Res
         }
         (Mode::Open, None) => Ok(()),
         (_, Some(token_hash)) => {
-            let invitation = app
-                .store
-                .invitation(token_hash, app.clock.now_ms())
-                .await
-                .map_err(in_words)?;
-            match invitation.email {
+            let invitee = app.store.invitee(token_hash, app.clock.now_ms()).await;
+            match invitee.map_err(in_words)? {
                 Some(only) if only.to_lowercase() != email.to_lowercase() => Err(not_invited()),
                 _ => Ok(()),
             }
@@ -363,23 +219,6 @@ pub(super) fn operations(api: &mut Operations) {
         "Returns who may sign up",
     );
     api.handler("PUT /api/v1/settings/sign-up", put, "Sets who may sign up");
-    api.handler(
-        "GET /api/v1/invitations",
-        list,
-        "Lists the invitations, the newest first",
-    );
-    api.handler(
-        "POST /api/v1/invitations",
-        create,
-        "Creates an invitation; its link is shown this once",
-    )
-    .errors(&[409]);
-    api.handler(
-        "DELETE /api/v1/invitations/{invitation}",
-        delete,
-        "Revokes an invitation",
-    )
-    .details("Accounts that were created with it stay.");
 }
 
 /// Describes the operations for people without an account.

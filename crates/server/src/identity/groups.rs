@@ -185,8 +185,13 @@ impl GroupDirectory {
     /// The names of a user's groups.
     #[must_use]
     pub fn names_of(&self, user: UserId) -> Vec<String> {
-        let own = self.of_person(user);
-        let groups = self.groups.iter().filter(|group| own.contains(&group.id));
+        self.named(self.of_person(user))
+    }
+
+    /// The names of these groups, in order.
+    #[must_use]
+    pub fn named(&self, ids: &[GroupId]) -> Vec<String> {
+        let groups = self.groups.iter().filter(|group| ids.contains(&group.id));
         groups.map(|group| group.name.clone()).collect()
     }
 

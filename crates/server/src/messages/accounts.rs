@@ -143,6 +143,12 @@ pub enum Accounts {
         "An invitation for one address can be used only once. Leave out the address or the number of uses."
     )]
     InvitationForOne,
+    #[error(
+        "An invitation for an administrator can be used only once. Leave out the number of uses."
+    )]
+    InvitationForOneAdmin,
+    #[error("This invitation is used up. Create a new one.")]
+    InvitationUsedUp,
     #[error("Invitation not found.")]
     NoSuchInvitation,
 

@@ -1,7 +1,7 @@
 //! Links with which people choose a new password or make an account: each is good as often as it says, and no more.
 
-use domain::{InvitationId, SessionId, UserId};
-use store::{NewInvitation, NewPasswordReset, NewSession, Store, StoreError, UserRole};
+use domain::{GroupId, InvitationId, SessionId, UserId};
+use store::{Group, NewInvitation, NewPasswordReset, NewSession, Store, StoreError, UserRole};
 use tokio::task::JoinSet;
 
 use crate::fixtures::{LONG, add_user, new_user};
@@ -12,6 +12,10 @@ on_every_database!(
     an_invitation_has_a_number_of_uses,
     an_invitation_may_be_for_one_address,
     an_invitation_is_used_up_by_an_address_that_is_taken,
+    an_invitation_gives_a_role_and_groups,
+    a_deleted_group_is_left_out,
+    an_address_has_one_invitation,
+    a_new_link_replaces_the_old_one,
     old_links_are_forgotten,
     a_hash_is_replaced_where_it_is_still_there,
 );
@@ -30,6 +34,8 @@ fn invitation(token: u8, email: Option<&str>, most_uses: i64) -> NewInvitation {
         token_hash: [token; 32],
         email: email.map(str::to_owned),
         most_uses,
+        role: UserRole::User,
+        groups: Vec::new(),
         created_at: 1,
         expires_at: 100,
     }
@@ -145,17 +151,17 @@ async fn an_invitation_has_a_number_of_uses(store: Store) {
         .filter_map(Result::ok)
         .collect();
     assert_eq!(made.len(), 3);
-    assert!(made.iter().all(|user| user.role == UserRole::User));
+    assert!(
+        made.iter()
+            .all(|made| made.user.role == UserRole::User && made.groups.is_empty())
+    );
     assert_eq!(store.accounts().await.unwrap().len(), 3);
     let listed = store.invitations().await.unwrap();
     assert_eq!(
         (listed.len(), listed[0].uses, listed[0].most_uses),
         (1, 3, 3)
     );
-    assert_eq!(
-        store.invitation(&[1; 32], 99).await,
-        Err(StoreError::NotFound)
-    );
+    assert_eq!(store.invitee(&[1; 32], 99).await, Err(StoreError::NotFound));
 
     let late = invitation(2, None, 3);
     store.create_invitation(&late).await.unwrap();
@@ -184,13 +190,8 @@ async fn an_invitation_may_be_for_one_address(store: Store) {
         .await;
     assert_eq!(eve, Err(StoreError::NotFound));
     assert_eq!(
-        store
-            .invitation(&[1; 32], 5)
-            .await
-            .unwrap()
-            .email
-            .as_deref(),
-        Some("Bob@X")
+        store.invitee(&[1; 32], 5).await,
+        Ok(Some("Bob@X".to_owned()))
     );
     store
         .create_invited_user(&new_user("bob@x"), &[1; 32], 5)
@@ -213,6 +214,155 @@ async fn an_invitation_is_used_up_by_an_address_that_is_taken(store: Store) {
         .create_invited_user(&new_user("eve@x"), &[1; 32], 5)
         .await;
     assert_eq!(eve, Err(StoreError::NotFound));
+}
+
+async fn add_group(store: &Store, name: &str) -> GroupId {
+    let group = Group {
+        id: GroupId::generate(),
+        name: name.to_owned(),
+        description: String::new(),
+        provider_name: None,
+        created_at: 1,
+    };
+    store.create_group(&group, 100).await.unwrap();
+    group.id
+}
+
+async fn an_invitation_gives_a_role_and_groups(store: Store) {
+    let finance = add_group(&store, "Finance").await;
+    let new = NewInvitation {
+        role: UserRole::Admin,
+        groups: vec![finance, finance],
+        ..invitation(1, None, 2)
+    };
+    store.create_invitation(&new).await.unwrap();
+    let listed = store.invitations().await.unwrap();
+    assert_eq!(
+        (listed[0].role, &listed[0].groups),
+        (UserRole::Admin, &vec![finance])
+    );
+
+    // Whoever has an account keeps it as it was.
+    store.create_user(&new_user("bob@x")).await.unwrap();
+    let taken = store
+        .create_invited_user(&new_user("bob@x"), &[1; 32], 5)
+        .await;
+    assert_eq!(taken, Err(StoreError::Conflict("email")));
+    let bob = store.user_by_email("bob@x").await.unwrap().user;
+    assert_eq!(bob.role, UserRole::User);
+    let before = store.all_groups().await.unwrap();
+    assert_eq!(before.members, []);
+
+    let eve = store
+        .create_invited_user(&new_user("eve@x"), &[1; 32], 5)
+        .await
+        .unwrap();
+    assert_eq!(
+        (eve.user.role, eve.invitation, &eve.groups),
+        (UserRole::Admin, new.id, &vec![finance])
+    );
+    let after = store.all_groups().await.unwrap();
+    assert_eq!(after.members, [(eve.user.id, finance)]);
+    assert!(after.number > before.number, "servers reload it");
+
+    let unknown = NewInvitation {
+        groups: vec![GroupId::generate()],
+        ..invitation(2, None, 1)
+    };
+    assert_eq!(
+        store.create_invitation(&unknown).await,
+        Err(StoreError::Conflict("group"))
+    );
+    assert_eq!(store.invitations().await.unwrap().len(), 1);
+}
+
+async fn a_deleted_group_is_left_out(store: Store) {
+    let finance = add_group(&store, "Finance").await;
+    let sales = add_group(&store, "Sales").await;
+    let new = NewInvitation {
+        groups: vec![finance, sales],
+        ..invitation(1, None, 2)
+    };
+    store.create_invitation(&new).await.unwrap();
+    store.delete_group(sales).await.unwrap();
+    assert_eq!(store.invitations().await.unwrap()[0].groups, [finance]);
+    let eve = store
+        .create_invited_user(&new_user("eve@x"), &[1; 32], 5)
+        .await
+        .unwrap();
+    assert_eq!(eve.groups, [finance]);
+    store.delete_group(finance).await.unwrap();
+    let bob = store
+        .create_invited_user(&new_user("bob@x"), &[1; 32], 5)
+        .await
+        .unwrap();
+    assert_eq!(bob.groups, []);
+}
+
+async fn an_address_has_one_invitation(store: Store) {
+    let mut callers = JoinSet::new();
+    for token in 0..10 {
+        let store = store.clone();
+        let email = if token % 2 == 0 { "bob@x" } else { "BOB@x" };
+        let new = invitation(token, Some(email), 1);
+        callers.spawn(async move { store.create_invitation(&new).await.unwrap() });
+    }
+    let replaced: Vec<_> = callers.join_all().await.into_iter().flatten().collect();
+    assert_eq!(replaced.len(), 9);
+    let listed = store.invitations().await.unwrap();
+    assert_eq!(listed.len(), 1);
+    assert!(!replaced.contains(&listed[0].id));
+
+    // Invitations for others, for anyone, and used ones are kept.
+    for (token, email) in [(20, Some("eve@x")), (21, None)] {
+        let new = invitation(token, email, 1);
+        assert_eq!(store.create_invitation(&new).await, Ok(vec![]));
+    }
+    store
+        .create_invited_user(&new_user("eve@x"), &[20; 32], 5)
+        .await
+        .unwrap();
+    let again = invitation(22, Some("eve@x"), 1);
+    assert_eq!(store.create_invitation(&again).await, Ok(vec![]));
+    assert_eq!(store.invitations().await.unwrap().len(), 4);
+}
+
+async fn a_new_link_replaces_the_old_one(store: Store) {
+    let finance = add_group(&store, "Finance").await;
+    let new = NewInvitation {
+        role: UserRole::Admin,
+        groups: vec![finance],
+        ..invitation(1, Some("bob@x"), 1)
+    };
+    store.create_invitation(&new).await.unwrap();
+    let renewed = store
+        .renew_invitation(new.id, &[2; 32], 1_000)
+        .await
+        .unwrap();
+    assert_eq!(
+        (renewed.created_at, renewed.expires_at),
+        (1_000, 1_099),
+        "valid for as long as before"
+    );
+    assert_eq!(store.invitations().await.unwrap(), [renewed]);
+    assert_eq!(store.invitee(&[1; 32], 5).await, Err(StoreError::NotFound));
+    let bob = store
+        .create_invited_user(&new_user("bob@x"), &[2; 32], 1_001)
+        .await
+        .unwrap();
+    assert_eq!(
+        (bob.user.role, bob.groups),
+        (UserRole::Admin, vec![finance])
+    );
+    assert_eq!(
+        store.renew_invitation(new.id, &[3; 32], 1_002).await,
+        Err(StoreError::Conflict("invitation"))
+    );
+    store.delete_invitation(new.id).await.unwrap();
+    assert_eq!(
+        store.renew_invitation(new.id, &[3; 32], 1_003).await,
+        Err(StoreError::NotFound)
+    );
 }
 
 async fn old_links_are_forgotten(store: Store) {

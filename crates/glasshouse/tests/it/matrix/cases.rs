@@ -160,6 +160,8 @@ pub(super) const CASES: &[Case] = &[
     case("PUT", "/api/v1/settings/sign-up", Admin(204), 403).sends(r#"{"mode":"closed"}"#),
     case("GET", "/api/v1/invitations", Admin(200), 403),
     case("POST", "/api/v1/invitations", Admin(400), 403).sends(r#"{"email":"nobody"}"#),
+    case("POST", "/api/v1/invitations/{invitation}/link", Admin(404), 403)
+        .at("/api/v1/invitations/inv_00000000000000000000000000000000/link"),
     case("DELETE", "/api/v1/invitations/{invitation}", Admin(404), 403)
         .at("/api/v1/invitations/inv_00000000000000000000000000000000"),
     case("GET", "/api/v1/audit", Admin(200), 403),
