@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, isAsked, launch, openPage } from "./browser.mjs";
-import { actOn, setUp } from "./people.mjs";
+import { actOn, callApi, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
@@ -54,6 +54,8 @@ test("nobody signs up where it is closed", async () => {
 });
 
 test("who is invited makes an account, once", async () => {
+  const finance = await callApi(ada, glasshouse.url, "post", "/groups", { name: "Finance" });
+  await callApi(ada, glasshouse.url, "post", "/groups", { name: "Sales" });
   await ada.goto("/settings/people");
   await ada.getByRole("radio", { name: "Closed" }).and(ada.locator(":checked")).waitFor();
   await picture(ada, "doors-people");
@@ -71,6 +73,12 @@ test("who is invited makes an account, once", async () => {
   await dialog.getByText("Not an email address: nobody").waitFor();
   await check(ada, "an invitation");
   await picture(ada, "invite");
+  await dialog.getByLabel("Role").selectOption("Administrator");
+  await dialog.getByText("Administrators also manage").waitFor();
+  await check(ada, "an invitation of administrators");
+  await picture(ada, "invite-admin");
+  await dialog.getByLabel("Role").selectOption("User");
+  await dialog.getByRole("checkbox", { name: "Finance" }).check();
   // Escape asks before it discards what was typed.
   await addresses.press("Escape");
   await dialog.getByRole("button", { name: "Keep editing" }).press("Enter");
@@ -91,6 +99,11 @@ test("who is invited makes an account, once", async () => {
   await dialog.getByRole("button", { name: "Done" }).click();
   await ada.getByRole("radio", { name: "By invitation" }).and(ada.locator(":checked")).waitFor();
   await ada.getByRole("button", { name: "Copy link: dan@example.org" }).waitFor();
+  await ada
+    .getByRole("listitem")
+    .filter({ hasText: "dan@example.org" })
+    .getByText("Groups: Finance")
+    .waitFor();
   await check(ada, "people with invitations");
   await picture(ada, "invite-pending");
 
@@ -104,6 +117,9 @@ test("who is invited makes an account, once", async () => {
   await bob.getByLabel("Password").fill("battery staple");
   await bob.getByRole("button", { name: "Create account" }).click();
   await bob.locator("#composer").waitFor();
+  const { users } = await callApi(ada, glasshouse.url, "get", "/users");
+  const { role, groups } = users.find(({ email }) => email === "bob@example.org");
+  assert.deepEqual({ role, groups }, { role: "user", groups: [finance.id] });
 
   await carol.goto(invitation);
   await carol.getByText("Приглашение уже использовано").waitFor();
@@ -122,9 +138,50 @@ test("who is invited makes an account, once", async () => {
   await isAsked(ada.getByRole("button", { name: "New link: dan@example.org" }), "New link");
   assert.match(await link(), /\/sign-up#/);
   await ada.getByRole("button", { name: "Copy link: dan@example.org" }).waitFor();
+  await ada
+    .getByRole("listitem")
+    .filter({ hasText: "dan@example.org" })
+    .getByText("Groups: Finance")
+    .waitFor();
   const takeBack = ada.getByRole("button", { name: "Revoke: dan@example.org" });
   await isAsked(takeBack, "Revoke");
   await takeBack.waitFor({ state: "detached" });
+});
+
+test("an administrator is invited, and their link is replaced", async () => {
+  await ada.getByRole("button", { name: "Invite people" }).click();
+  const dialog = ada.getByRole("dialog", { name: "Invite people" });
+  await ada.keyboard.insertText("grace@example.org");
+  await dialog.getByLabel("Role").selectOption("Administrator");
+  for (const name of ["Finance", "Sales"]) await dialog.getByRole("checkbox", { name }).check();
+  await dialog.getByRole("button", { name: "Create link" }).click();
+  await dialog.getByText("Administrator · Groups: Finance, Sales").waitFor();
+  const first = await dialog.locator("code").innerText();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  const row = ada.getByRole("listitem").filter({ hasText: "grace@example.org" });
+  await row.getByText("Administrator · Groups: Finance, Sales").waitFor();
+  await check(ada, "a pending invitation of an administrator");
+  await picture(ada, "invite-admin-pending");
+  await isAsked(ada.getByRole("button", { name: "New link: grace@example.org" }), "New link");
+  await ada.getByText("New link for grace@example.org").waitFor();
+  const second = await link();
+  assert.notEqual(first, second);
+
+  const grace = await openPage(browser, { url: glasshouse.url });
+  await grace.goto(first);
+  await grace.getByText("This invitation has been used").waitFor();
+  await grace.goto("about:blank");
+  await grace.goto(second);
+  await hasValue(grace.getByLabel("Email"), "grace@example.org");
+  await fill(grace, { Name: "Grace Hopper", Password: "battery staple" });
+  await grace.getByRole("button", { name: "Create account" }).click();
+  await grace.locator("#composer").waitFor();
+  await grace.goto("/settings/people");
+  const own = grace.getByRole("list", { name: "People" }).getByRole("listitem").filter({ hasText: "Grace" });
+  await own.getByText("Administrator").waitFor();
+  await own.getByText("Groups: Finance, Sales").waitFor();
+  await grace.context().close();
+  await ada.reload();
 });
 
 test("people see where they are signed in, and log out elsewhere", async () => {

@@ -36,6 +36,7 @@ import type {
   FoundServer,
   InboxItem,
   Invitation,
+  InvitationWithLink,
   McpServer,
   McpServerChange,
   McpServerTest,
@@ -48,6 +49,7 @@ import type {
   ModelParameters,
   ModelSettings,
   NewChat,
+  NewInvitation,
   NewKey,
   NewMcpServer,
   NewPushSubscription,
@@ -116,8 +118,10 @@ export const checkInvitation = (token: string) =>
 export const getSignUp = () => call<{ mode: SignUpMode }>("GET", `${v1}/settings/sign-up`);
 export const putSignUp = (mode: SignUpMode) => call<undefined>("PUT", `${v1}/settings/sign-up`, { mode });
 export const listInvitations = () => call<{ invitations: Invitation[] }>("GET", `${v1}/invitations`);
-export const createInvitation = (body: { email?: string; uses: number; days: number }) =>
-  call<{ invitation: Invitation; path: string }>("POST", `${v1}/invitations`, body);
+export const createInvitation = (body: NewInvitation) =>
+  call<InvitationWithLink>("POST", `${v1}/invitations`, body);
+export const renewInvitation = (invitation: string) =>
+  call<InvitationWithLink>("POST", `${v1}/invitations/${id(invitation)}/link`);
 export const deleteInvitation = (invitation: string) =>
   call<undefined>("DELETE", `${v1}/invitations/${id(invitation)}`);
 export const listSessions = () => call<{ sessions: BrowserSession[] }>("GET", `${v1}/me/sessions`);

@@ -219,8 +219,10 @@ export interface Messages {
   input_was_read: [];
   interrupted: [];
   invitation_for_one: [];
+  invitation_for_one_admin: [];
   invitation_needed: [];
   invitation_over: [];
+  invitation_used_up: [];
   json_missing: ["field"];
   key_not_allowed: [];
   key_not_for_model: ["name"];

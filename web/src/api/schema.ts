@@ -1583,7 +1583,11 @@ export type Invitation = {
   most_uses: number;
   /** How many were created with it. */
   uses: number;
-  /** Milliseconds since 1970-01-01 UTC. */
+  /** The role of these accounts. */
+  role: UserRole;
+  /** Ids of the groups that these accounts join. Deleted groups are left out. */
+  groups: string[];
+  /** When its link was created, milliseconds since 1970-01-01 UTC. */
   created_at: number;
   /** Milliseconds since 1970-01-01 UTC. */
   expires_at: number;
@@ -1599,7 +1603,7 @@ export type InvitationToken = {
   token: string;
 };
 
-/** A new invitation with its link, which is shown this once. */
+/** An invitation with its new link, which is shown this once. */
 export type InvitationWithLink = {
   invitation: Invitation;
   /** The page with the secret, on this server. Browsers send what follows `#` to no server, so it is in no log. */
@@ -2432,12 +2436,16 @@ export type NewGroupMembers = {
 
 /** A new invitation. */
 export type NewInvitation = {
-  /** The only address that it is for. */
+  /** The only address that it is for. Unused invitations for the same address are replaced. */
   email?: string | null;
   /** How long it is valid: 7 by default, at most 365. */
   days?: number | null;
-  /** How many accounts it is good for: 1 by default, at most 1000, and 1 with an `email`. */
+  /** How many accounts it is good for: 1 by default, at most 1000, and 1 with an `email` or for administrators. */
   uses?: number | null;
+  /** The role of accounts that are created with it: `user` by default. */
+  role?: UserRole | null;
+  /** Ids of the groups that these accounts join; at most 1000. */
+  groups?: string[];
 };
 
 /** A new MCP server with streamable HTTP. */

@@ -56,7 +56,6 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "invitations.shared": "رابط واحد مشترك",
   "invitations.most": "أقصى عدد للحسابات",
   "invitations.days": "الصلاحية (بالأيام)",
-  "invitations.joinAs": "ينضم المدعوون مستخدمين عاديين. يمكنك تغيير أدوارهم ومجموعاتهم بعد إنشاء حساباتهم.",
   "invitations.turnsOn": "التسجيل مغلق. إنشاء رابط يفعّل التسجيل بدعوة.",
   "invitations.reopens": {
     zero: "ستعود {count} دعوة سابقة إلى السريان.",

@@ -122,6 +122,9 @@ export const refusals = {
     "Diese Einladung wurde verwendet, ist abgelaufen, wurde widerrufen oder gilt für eine andere Adresse. Bitten Sie um eine neue.",
   invitation_for_one:
     "Eine Einladung für eine Adresse gilt nur einmal. Lassen Sie die Adresse oder die Anzahl der Verwendungen weg.",
+  invitation_for_one_admin:
+    "Eine Einladung für einen Admin gilt nur einmal. Lassen Sie die Anzahl der Verwendungen weg.",
+  invitation_used_up: "Diese Einladung ist aufgebraucht. Erstellen Sie eine neue.",
   no_such_invitation: "Einladung nicht gefunden.",
   group_gone: "Gruppe nicht gefunden. Möglicherweise wurde sie gelöscht.",
   no_such_group: "Gruppe nicht gefunden.",

@@ -59,8 +59,6 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "invitations.shared": "Ein gemeinsamer Link",
   "invitations.most": "Max. Konten",
   "invitations.days": "Gültig (Tage)",
-  "invitations.joinAs":
-    "Eingeladene erhalten die Rolle „Nutzer“. Rolle und Gruppen können Sie ändern, sobald sie ein Konto haben.",
   "invitations.turnsOn":
     "Die Registrierung ist geschlossen. Das Erstellen eines Links aktiviert die Registrierung auf Einladung.",
   "invitations.reopens": {

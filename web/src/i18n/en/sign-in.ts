@@ -56,7 +56,6 @@ export const signIn = {
     "Separate them with commas, spaces or new lines. Each gets a link that only this address can use.",
   "invitations.most": "Max accounts",
   "invitations.days": "Valid for (days)",
-  "invitations.joinAs": "They join as users. You can change their role and groups once they have an account.",
   "invitations.turnsOn": "Sign-up is closed. Creating a link turns on sign-up by invitation.",
   "invitations.reopens": {
     one: "{count} earlier invitation becomes valid again.",

@@ -112,6 +112,9 @@ export const refusals = {
     "Esta invitación ya se usó, ha caducado, se revocó o es para otra dirección. Pide una nueva.",
   invitation_for_one:
     "Una invitación para una dirección solo se puede usar una vez. Omite la dirección o el número de usos.",
+  invitation_for_one_admin:
+    "Una invitación para un administrador solo se puede usar una vez. Omite el número de usos.",
+  invitation_used_up: "Esta invitación está agotada. Crea una nueva.",
   no_such_invitation: "Invitación no encontrada.",
   group_gone: "Grupo no encontrado. Puede que se haya eliminado.",
   no_such_group: "Grupo no encontrado.",

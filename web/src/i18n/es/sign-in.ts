@@ -60,7 +60,6 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "invitations.shared": "Un enlace compartido",
   "invitations.most": "Máximo de cuentas",
   "invitations.days": "Validez (días)",
-  "invitations.joinAs": "Se unen como usuarios. Puedes cambiar su rol y sus grupos cuando tengan una cuenta.",
   "invitations.turnsOn": "El registro está cerrado. Al crear un enlace se activa el registro con invitación.",
   "invitations.reopens": {
     one: "{count} invitación anterior vuelve a ser válida.",

@@ -117,6 +117,9 @@ export const refusals = {
     "Cette invitation a été utilisée, a expiré, a été révoquée ou est destinée à une autre adresse. Demandez-en une nouvelle.",
   invitation_for_one:
     "Une invitation destinée à une adresse ne peut servir qu’une fois. Omettez l’adresse ou le nombre d’utilisations.",
+  invitation_for_one_admin:
+    "Une invitation destinée à un administrateur ne peut servir qu’une fois. Omettez le nombre d’utilisations.",
+  invitation_used_up: "Cette invitation est épuisée. Créez-en une nouvelle.",
   no_such_invitation: "Invitation introuvable.",
   group_gone: "Groupe introuvable. Il a peut-être été supprimé.",
   no_such_group: "Groupe introuvable.",

@@ -59,8 +59,6 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "invitations.shared": "Un lien partagé",
   "invitations.most": "Max. de comptes",
   "invitations.days": "Validité (jours)",
-  "invitations.joinAs":
-    "Ces personnes auront le rôle d’utilisateur. Vous pourrez modifier leur rôle et leurs groupes dès qu’elles auront un compte.",
   "invitations.turnsOn": "L’inscription est fermée. Créer un lien active l’inscription sur invitation.",
   "invitations.reopens": {
     one: "{count} invitation antérieure redevient valable.",

@@ -102,6 +102,8 @@ export const refusals = {
   invitation_over:
     "この招待は、使用済み、期限切れ、取り消し済み、または別のアドレス宛てです。新しい招待を依頼してください。",
   invitation_for_one: "アドレスを限定した招待は 1 回だけ使えます。アドレスまたは使用回数を省略してください。",
+  invitation_for_one_admin: "管理者の招待は 1 回だけ使えます。使用回数を省略してください。",
+  invitation_used_up: "この招待は使い切られています。新しい招待を作成してください。",
   no_such_invitation: "招待が見つかりません。",
   group_gone: "グループが見つかりません。削除された可能性があります。",
   no_such_group: "グループが見つかりません。",

@@ -54,8 +54,6 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "invitations.shared": "共有リンク 1 つ",
   "invitations.most": "最大アカウント数",
   "invitations.days": "有効期間（日）",
-  "invitations.joinAs":
-    "通常のユーザーとして参加します。アカウントの作成後に、ロールとグループを変更できます。",
   "invitations.turnsOn": "アカウント登録は管理者のみです。リンクを作成すると招待制になります。",
   "invitations.reopens": { other: "以前の招待 {count} 件が再び有効になります。" },
   "invitations.invalid": { other: "メールアドレスではありません：{names}" },

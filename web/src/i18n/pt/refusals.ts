@@ -107,6 +107,9 @@ export const refusals = {
   invitation_over: "Este convite foi usado, expirou, foi revogado ou é para outro endereço. Peça um novo.",
   invitation_for_one:
     "Um convite para um endereço só pode ser usado uma vez. Omita o endereço ou o número de usos.",
+  invitation_for_one_admin:
+    "Um convite para um administrador só pode ser usado uma vez. Omita o número de usos.",
+  invitation_used_up: "Este convite já foi todo usado. Crie um novo.",
   no_such_invitation: "Convite não encontrado.",
   group_gone: "Grupo não encontrado. Ele pode ter sido excluído.",
   no_such_group: "Grupo não encontrado.",

@@ -57,8 +57,6 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "invitations.shared": "Um link compartilhado",
   "invitations.most": "Máximo de contas",
   "invitations.days": "Validade (dias)",
-  "invitations.joinAs":
-    "As pessoas entram como usuários. Você pode alterar a função e os grupos quando elas tiverem uma conta.",
   "invitations.turnsOn": "O cadastro está fechado. Criar um link ativa o cadastro por convite.",
   "invitations.reopens": {
     one: "{count} convite anterior volta a ser válido.",

@@ -91,6 +91,8 @@ export const refusals = {
   invitation_needed: "在此创建账号需要邀请。请向管理员索取。",
   invitation_over: "此邀请已使用、已过期、已撤销，或属于其他地址。请索取新邀请。",
   invitation_for_one: "限定单个地址的邀请只能使用一次。请省略地址或使用次数。",
+  invitation_for_one_admin: "管理员邀请只能使用一次。请省略使用次数。",
+  invitation_used_up: "此邀请已用完。请创建新邀请。",
   no_such_invitation: "找不到邀请。",
   group_gone: "找不到用户组，可能已被删除。",
   no_such_group: "找不到用户组。",

@@ -48,7 +48,6 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "invitations.shared": "一个共享链接",
   "invitations.most": "最多账号数",
   "invitations.days": "有效期（天）",
-  "invitations.joinAs": "受邀者以普通用户身份加入。其创建账号后，可更改角色和用户组。",
   "invitations.turnsOn": "注册已关闭。创建链接将开启邀请注册。",
   "invitations.reopens": { other: "{count} 个较早的邀请将重新生效。" },
   "invitations.invalid": { other: "不是邮箱地址：{names}" },

@@ -2,7 +2,8 @@
 import { render, screen } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
-import type { Account, Invitation } from "../../../api/types.ts";
+import type { Group } from "../../../api/groups.ts";
+import type { Account, Invitation, NewInvitation } from "../../../api/types.ts";
 import { unsaved } from "../../../state/unsaved.svelte.ts";
 import { noContent, ok, refused, serve } from "../../../test/server.ts";
 import InvitationList from "./InvitationList.svelte";
@@ -11,6 +12,12 @@ import InviteDialog from "./InviteDialog.svelte";
 
 const dayMs = 24 * 3_600_000;
 const people = [{ email: "ada@example.org" }] as Account[];
+const groups = [
+  { id: "finance", name: "Finance" },
+  { id: "sales", name: "Sales" },
+] as Group[];
+/** What is sent unless something else is chosen. */
+const usual = { days: 7, role: "user", groups: [] };
 
 function invitation(id: string, change: Partial<Invitation> = {}): Invitation {
   const created_at = Date.now();
@@ -19,6 +26,8 @@ function invitation(id: string, change: Partial<Invitation> = {}): Invitation {
     email: null,
     most_uses: 1,
     uses: 0,
+    role: "user",
+    groups: [],
     created_at,
     expires_at: created_at + 7 * dayMs,
     ...change,
@@ -35,19 +44,22 @@ function serving(mode: string, list: Invitation[] = []) {
     },
     "GET /api/v1/invitations": () => ok({ invitations: list }),
     "POST /api/v1/invitations": (body) => {
-      const { email, uses, days } = body as { email?: string; uses: number; days: number };
+      const { email, uses, days, role, groups } = body as Required<NewInvitation>;
       if (email?.startsWith("bad")) return refused(400, "invalid_request", "no such address");
       const made = invitation(`new-${list.length}`, {
         email: email ?? null,
-        most_uses: uses,
-        expires_at: Date.now() + days * dayMs,
+        most_uses: uses ?? 1,
+        expires_at: Date.now() + (days ?? 7) * dayMs,
+        role: role ?? "user",
+        groups,
       });
+      list = list.filter((other) => email == null || other.email?.toLowerCase() !== email.toLowerCase());
       list = [made, ...list];
       return ok({ invitation: made, path: `/sign-up#${made.id}` });
     },
-    "DELETE /api/v1/invitations/old": () => {
-      list = list.filter(({ id }) => id !== "old");
-      return noContent();
+    "POST /api/v1/invitations/old/link": () => {
+      const [renewed] = (list = list.filter(({ id }) => id === "old"));
+      return ok({ invitation: renewed, path: "/sign-up#renewed" });
     },
   });
 }
@@ -57,7 +69,7 @@ async function show(mode: string, list: Invitation[] = []) {
   const invitations = new Invitations();
   await invitations.load();
   const onclose = vi.fn();
-  render(InviteDialog, { invitations, people, onclose });
+  render(InviteDialog, { invitations, people, groups, onclose });
   requests.length = 0;
   return { user: userEvent.setup(), requests, invitations, onclose };
 }
@@ -77,8 +89,8 @@ test("each new address gets a link, and what is skipped is named", async () => {
   await user.click(button("Create 2 links"));
   expect(writes(requests).map(({ call, body }: { call: string; body?: unknown }) => [call, body])).toEqual([
     ["PUT /api/v1/settings/sign-up", { mode: "invitation" }],
-    ["POST /api/v1/invitations", { email: "bob@example.org", uses: 1, days: 7 }],
-    ["POST /api/v1/invitations", { email: "carol@example.org", uses: 1, days: 7 }],
+    ["POST /api/v1/invitations", { ...usual, email: "bob@example.org", uses: 1 }],
+    ["POST /api/v1/invitations", { ...usual, email: "carol@example.org", uses: 1 }],
   ]);
   expect(await screen.findByText(`${location.origin}/sign-up#new-0`)).toBeInTheDocument();
   expect(screen.getByText(/Sign-up by invitation is now on/)).toBeInTheDocument();
@@ -115,7 +127,6 @@ test("a new link replaces that of a pending invitation, and other failures are s
   expect(button("Copy link")).toBeInTheDocument();
   expect(writes(requests).map(({ call }) => call)).toEqual([
     "POST /api/v1/invitations",
-    "DELETE /api/v1/invitations/old",
     "POST /api/v1/invitations",
   ]);
 });
@@ -127,28 +138,47 @@ test("one link for several people", async () => {
   await user.clear(uses);
   await user.type(uses, "25");
   await user.click(button("Create link"));
-  expect(writes(requests)).toEqual([{ call: "POST /api/v1/invitations", body: { uses: 25, days: 7 } }]);
+  expect(writes(requests)).toEqual([{ call: "POST /api/v1/invitations", body: { ...usual, uses: 25 } }]);
   expect(await screen.findByText(/for 25 accounts/)).toBeInTheDocument();
 });
 
-test("a pending invitation gets a new link for as long as before", async () => {
-  const created_at = Date.now() - dayMs;
-  const old = invitation("old", { email: "bob@example.org", created_at, expires_at: created_at + 3 * dayMs });
+test("accounts get the chosen role and groups", async () => {
+  const { user, requests } = await show("invitation");
+  await user.selectOptions(screen.getByRole("combobox", { name: "Role", hidden: true }), "Administrator");
+  expect(screen.getByText(/Administrators also manage/)).toBeInTheDocument();
+  await user.click(screen.getByRole("checkbox", { name: "Sales", hidden: true }));
+  await user.type(field(), "bob@example.org");
+  await user.click(button("Create link"));
+  expect(await screen.findByText("Administrator · Groups: Sales")).toBeInTheDocument();
+  const body = { ...usual, email: "bob@example.org", uses: 1, role: "admin", groups: ["sales"] };
+  expect(writes(requests)).toEqual([{ call: "POST /api/v1/invitations", body }]);
+});
+
+test("a shared link for an administrator is good for one account", async () => {
+  const { user, requests } = await show("invitation");
+  await user.click(screen.getByRole("radio", { name: "One shared link", hidden: true }));
+  await user.selectOptions(screen.getByRole("combobox", { name: "Role", hidden: true }), "Administrator");
+  expect(screen.queryByRole("spinbutton", { name: "Max accounts", hidden: true })).toBeNull();
+  await user.click(button("Create link"));
+  const body = { ...usual, uses: 1, role: "admin" };
+  expect(writes(requests)).toEqual([{ call: "POST /api/v1/invitations", body }]);
+});
+
+test("a pending invitation shows its role and groups, and gets a new link in one request", async () => {
+  const old = invitation("old", { email: "bob@example.org", role: "admin", groups: ["finance", "sales"] });
   const requests = serving("closed", [old, invitation("used", { email: "eve@example.org", uses: 1 })]);
   const invitations = new Invitations();
   await invitations.load();
-  render(InvitationList, { invitations });
+  render(InvitationList, { invitations, groups });
   const user = userEvent.setup();
+  expect(screen.getByText("Administrator · Groups: Finance, Sales")).toBeVisible();
   expect(screen.getByText("Sign-up is closed, so these links don’t work now.")).toBeVisible();
   expect(screen.getByText("1 used or expired")).toBeVisible();
   expect(screen.queryByRole("button", { name: "Copy link: bob@example.org" })).toBeNull();
   requests.length = 0;
   await user.click(screen.getByRole("button", { name: "New link: bob@example.org" }));
   await user.click(button("New link"));
-  expect(await screen.findByText(`${location.origin}/sign-up#new-2`)).toBeVisible();
-  expect(writes(requests)).toEqual([
-    { call: "POST /api/v1/invitations", body: { email: "bob@example.org", uses: 1, days: 3 } },
-    { call: "DELETE /api/v1/invitations/old", body: undefined },
-  ]);
+  expect(await screen.findByText(`${location.origin}/sign-up#renewed`)).toBeVisible();
+  expect(writes(requests)).toEqual([{ call: "POST /api/v1/invitations/old/link", body: undefined }]);
   expect(screen.getByRole("button", { name: "Copy link: bob@example.org" })).toBeVisible();
 });

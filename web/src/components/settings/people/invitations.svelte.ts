@@ -6,12 +6,10 @@ import {
   getSignUp,
   listInvitations,
   putSignUp,
+  renewInvitation,
 } from "../../../api/calls.ts";
-import { ApiError } from "../../../api/http.ts";
-import type { Invitation, SignUpMode } from "../../../api/types.ts";
+import type { Invitation, SignUpMode, User } from "../../../api/types.ts";
 import { attempt, sentenceOf } from "../../../state/toasts.svelte.ts";
-
-const dayMs = 24 * 3_600_000;
 
 /** An invitation with its link, which the server returns only once. */
 export interface Created {
@@ -30,6 +28,9 @@ export interface NewInvitations {
   emails: string[];
   uses: number;
   days: number;
+  role: User["role"];
+  /** Ids of groups. */
+  groups: string[];
 }
 
 export const isPending = (one: Invitation) => one.uses < one.most_uses && one.expires_at > Date.now();
@@ -57,16 +58,19 @@ export class Invitations {
     }
   }
 
-  /** Creates a link for each address, or one for anyone; turns sign-up by invitation on if it is closed. */
-  async create({ emails, uses, days }: NewInvitations): Promise<{ created: Created[]; failed: Failed[] }> {
+  /**
+   * Creates a link for each address, which replaces one that is pending, or one for anyone; turns sign-up by invitation
+   * on if it is closed.
+   */
+  async create({ emails, uses, ...rest }: NewInvitations): Promise<{ created: Created[]; failed: Failed[] }> {
     const created: Created[] = [];
     const failed: Failed[] = [];
     if (this.mode === null) await this.load();
     if (this.mode === "closed") await putSignUp("invitation");
-    if (emails.length === 0) created.push(await this.#createOne({ uses, days }));
+    if (emails.length === 0) created.push(this.#withLink(await createInvitation({ uses, ...rest })));
     for (const email of emails) {
       try {
-        created.push(await this.#replace(this.#pendingOf(email), { email, uses: 1, days }));
+        created.push(this.#withLink(await createInvitation({ email, uses: 1, ...rest })));
       } catch (error) {
         failed.push({ email, problem: sentenceOf(error) });
       }
@@ -79,10 +83,7 @@ export class Invitations {
   /** Replaces the link of an invitation, valid as long as the first one was. */
   async renew(one: Invitation): Promise<Created> {
     try {
-      const days = Math.round((one.expires_at - one.created_at) / dayMs);
-      const uses = Math.max(1, one.most_uses - one.uses);
-      const body = { uses, days: Math.max(1, days), ...(one.email === null ? {} : { email: one.email }) };
-      return await this.#replace([one], body);
+      return this.#withLink(await renewInvitation(one.id));
     } finally {
       await this.load();
     }
@@ -96,25 +97,7 @@ export class Invitations {
     }
   }
 
-  #pendingOf(email: string): Invitation[] {
-    return this.pending.filter((one) => one.email?.toLowerCase() === email.toLowerCase());
-  }
-
-  async #replace(others: Invitation[], body: Parameters<typeof createInvitation>[0]): Promise<Created> {
-    const created = await this.#createOne(body);
-    for (const other of others) {
-      try {
-        await deleteInvitation(other.id);
-      } catch (error) {
-        // Somebody else revoked it.
-        if (!(error instanceof ApiError) || error.status !== 404) throw error;
-      }
-    }
-    return created;
-  }
-
-  async #createOne(body: Parameters<typeof createInvitation>[0]): Promise<Created> {
-    const { invitation, path } = await createInvitation(body);
+  #withLink({ invitation, path }: Awaited<ReturnType<typeof createInvitation>>): Created {
     const link = location.origin + path;
     this.links.set(invitation.id, link);
     return { invitation, link };
