@@ -169,7 +169,7 @@ test("an administrator is invited, and their link is replaced", async () => {
 
   const grace = await openPage(browser, { url: glasshouse.url });
   await grace.goto(first);
-  await grace.getByText("This invitation has been used").waitFor();
+  await grace.getByText("This invitation was used").waitFor();
   await grace.goto("about:blank");
   await grace.goto(second);
   await hasValue(grace.getByLabel("Email"), "grace@example.org");

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "@playwright/test";
 import { launch, openPage, until } from "./browser.mjs";
 import { check } from "./axe.mjs";
-import { actOn, bob as theOther, logIn, setUp } from "./people.mjs";
+import { actOn, callApi, bob as theOther, logIn, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
@@ -128,6 +128,7 @@ test("names and addresses have room on a phone, in Russian too", async () => {
     preferences: { theme: "dark", language: "ru" },
   });
   await page.context().addCookies(await ada.context().cookies());
+  await callApi(ada, glasshouse.url, "post", "/groups", { name: "Отдел продаж" });
   await page.goto("/settings/people");
   const bobs = page.getByRole("list", { name: "Люди" }).getByRole("listitem").filter({ hasText: "Bob Byte" });
   for (const words of ["Bob Byte", theOther.email]) {
@@ -145,6 +146,7 @@ test("names and addresses have room on a phone, in Russian too", async () => {
     .getByLabel("Адреса почты")
     .fill(`Евгения <evgenia@example.org>, ${theOther.email}; константин@пример.рф`);
   await page.getByText(`Учётная запись уже есть: ${theOther.email}`).waitFor();
+  await page.getByRole("checkbox", { name: "Отдел продаж" }).tap();
   await check(page, "an invitation in Russian");
   await picture(page, "invite-phone-ru");
   await page.getByRole("button", { name: "Создать 2 ссылки" }).tap();
@@ -155,6 +157,7 @@ test("names and addresses have room on a phone, in Russian too", async () => {
   assert.ok(over <= 0, `${over}px too wide`);
   await page.getByRole("button", { name: "Готово" }).tap();
   await page.getByRole("button", { name: "Отозвать: evgenia@example.org" }).waitFor();
+  await page.getByText("Группы: Отдел продаж").first().waitFor();
   await picture(page, "invite-pending-phone-ru");
   await page.context().close();
 });

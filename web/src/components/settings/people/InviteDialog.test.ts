@@ -57,10 +57,8 @@ function serving(mode: string, list: Invitation[] = []) {
       list = [made, ...list];
       return ok({ invitation: made, path: `/sign-up#${made.id}` });
     },
-    "POST /api/v1/invitations/old/link": () => {
-      const [renewed] = (list = list.filter(({ id }) => id === "old"));
-      return ok({ invitation: renewed, path: "/sign-up#renewed" });
-    },
+    "POST /api/v1/invitations/old/link": () =>
+      ok({ invitation: list.find(({ id }) => id === "old"), path: "/sign-up#renewed" }),
   });
 }
 
