@@ -50,6 +50,7 @@ use crate::{
         Identity,
         auth::{Backoff, KeyUse, KnownKeys, Passwords, Revocations},
         groups::Groups,
+        mail::Mailer,
         oidc::SignIn,
     },
     pipelines::{EffectivePipelines, Pipelines, SideWork},
@@ -115,6 +116,8 @@ pub struct App {
     pub groups: Arc<Groups>,
     /// Accounts, sessions and sign-in.
     pub identity: Arc<Identity>,
+    /// Sends mail.
+    pub(crate) mailer: Arc<Mailer>,
     /// Ends requests, streams and runs of suspended accounts.
     pub(crate) revocation: Arc<Revocation>,
     /// The model catalogue.
@@ -276,6 +279,10 @@ impl App {
             groups: groups.clone(),
             sealer: sealer.clone(),
             store: store.clone(),
+            config: live.clone(),
+        });
+
+        let mailer = Arc::new(Mailer {
             config: live.clone(),
         });
 
@@ -588,6 +595,7 @@ impl App {
             metrics,
             groups,
             identity,
+            mailer,
             revocation,
             models,
             usage,

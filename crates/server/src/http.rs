@@ -218,6 +218,7 @@ pub fn table() -> Vec<Route> {
             settings::test_sign_in_provider,
         )
         .noted("settings.sign_in_provider.test"),
+        post(Admin, "/api/v1/settings/mail/test", settings::test_mail).noted("settings.mail.test"),
         get(Admin, "/api/v1/jobs", jobs::list),
         // Groups and permissions
         get(Admin, "/api/v1/groups", groups::list),

@@ -4,6 +4,7 @@ pub mod api_key;
 pub(crate) mod audit;
 pub mod auth;
 pub mod groups;
+pub(crate) mod mail;
 pub(crate) mod oidc;
 pub(crate) mod provisioning;
 

@@ -265,6 +265,9 @@ export interface Messages {
   looking_for: [];
   made_picture_too_large: ["size", "limit"];
   made_picture_unreadable: [];
+  mail_failed: ["reason"];
+  mail_needs_address: [];
+  mail_server_missing: [];
   mcp_bad_header: ["name"];
   mcp_closed: [];
   mcp_ended: [];

@@ -1596,6 +1596,8 @@ export type Invitation = {
 /** Invitations, the newest first. Expired ones stay for 30 days. */
 export type InvitationList = {
   invitations: Invitation[];
+  /** Whether links can be sent by mail. */
+  can_send_mail: boolean;
 };
 
 /** The secret of an invitation. */
@@ -1608,6 +1610,8 @@ export type InvitationWithLink = {
   invitation: Invitation;
   /** The page with the secret, on this server. Browsers send what follows `#` to no server, so it is in no log. */
   path: string;
+  /** Whether the link was sent by mail; absent if that was not asked for. */
+  mail?: MailOutcome;
 };
 
 /** Whom an invitation is for. */
@@ -1859,6 +1863,20 @@ export type ListedModel = {
 
 /** A model in the format of OpenAI, or of Anthropic. */
 export type ListedOne = OpenAiModel | AnthropicModel;
+
+/** Whether a mail was sent. */
+export type MailOutcome = {
+  /** Why it was not sent; `null` if the mail server accepted it. */
+  problem: LocalizedText | null;
+};
+
+/** Mail settings to test. */
+export type MailTest = {
+  /** As for a change of settings; empty to test the current ones. */
+  values?: Record<string, unknown>;
+  /** The language of the mail, such as `en`; English by default. */
+  language?: string;
+};
 
 /** Which tools need approval: `auto` for those that the server does not mark as read-only, `always` or `never`. */
 export type McpApproval = "auto" | "always" | "never";
@@ -2446,6 +2464,10 @@ export type NewInvitation = {
   role?: UserRole | null;
   /** Ids of the groups that these accounts join; at most 1000. */
   groups?: string[];
+  /** Whether the link is sent to `email` by mail; 409 if no mail server is set. */
+  send_mail?: boolean;
+  /** The language of the mail, such as `en`; English by default. */
+  language?: string;
 };
 
 /** A new MCP server with streamable HTTP. */
@@ -3246,6 +3268,7 @@ export type SettingPlace =
   | "web_app"
   | "approval_rules"
   | "sign_in"
+  | "mail"
   | "web_search"
   | "embedding"
   | "background_tasks"

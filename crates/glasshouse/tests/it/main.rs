@@ -62,6 +62,7 @@ mod log_lines;
 mod long_runs;
 mod look_ups;
 mod made_pictures;
+mod mail;
 mod matrix;
 mod mcp;
 mod mcp_servers;

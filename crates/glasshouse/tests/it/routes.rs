@@ -79,6 +79,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
         "/api/v1/settings/sign-in-provider/test",
         Access::Admin,
     ),
+    ("POST", "/api/v1/settings/mail/test", Access::Admin),
     ("GET", "/api/v1/jobs", Access::Admin),
     ("GET", "/api/v1/groups", Access::Admin),
     ("POST", "/api/v1/groups", Access::Admin),

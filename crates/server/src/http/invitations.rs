@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::{extract::State, http::StatusCode};
-use domain::{GroupId, InvitationId};
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
+use domain::{GroupId, InvitationId, LocalizedText};
 use llm::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +19,11 @@ use crate::{
         extract::{Json, Path},
         openapi::Operations,
     },
-    identity::{audit::Noted, auth::checked_email},
+    identity::{
+        audit::Noted,
+        auth::{Caller, checked_email, own_origin},
+        mail::{MailLanguage, MailText, Mailer},
+    },
     messages,
     platform::secret::{hash_token, random_token},
 };
@@ -75,17 +82,25 @@ impl From<Invitation> for InvitationView {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct InvitationList {
     invitations: Vec<InvitationView>,
+    /// Whether links can be sent by mail.
+    can_send_mail: bool,
 }
 
 /// `GET /api/v1/invitations`: all invitations, newest first.
-pub(super) async fn list(State(store): State<Store>) -> Result<Json<InvitationList>, ApiError> {
+pub(super) async fn list(
+    State(store): State<Store>,
+    State(mailer): State<Arc<Mailer>>,
+) -> Result<Json<InvitationList>, ApiError> {
     let invitations = store
         .invitations()
         .await?
         .into_iter()
         .map(InvitationView::from)
         .collect();
-    Ok(Json(InvitationList { invitations }))
+    Ok(Json(InvitationList {
+        invitations,
+        can_send_mail: mailer.is_set(),
+    }))
 }
 
 /// A new invitation.
@@ -103,6 +118,12 @@ pub(super) struct CreateInvitation {
     /// Ids of the groups that these accounts join; at most 1000.
     #[serde(default)]
     groups: Vec<GroupId>,
+    /// Whether the link is sent to `email` by mail; 409 if no mail server is set.
+    #[serde(default)]
+    send_mail: bool,
+    /// The language of the mail, such as `en`; English by default.
+    #[serde(default)]
+    language: String,
 }
 
 impl CreateInvitation {
@@ -156,6 +177,17 @@ pub(super) struct WithLink {
     invitation: InvitationView,
     /// The page with the secret, on this server. Browsers send what follows `#` to no server, so it is in no log.
     path: String,
+    /// Whether the link was sent by mail; absent if that was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mail: Option<MailOutcome>,
+}
+
+/// Whether a mail was sent.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "MailOutcome")]
+struct MailOutcome {
+    /// Why it was not sent; `null` if the mail server accepted it.
+    problem: Option<LocalizedText>,
 }
 
 impl WithLink {
@@ -163,16 +195,42 @@ impl WithLink {
         Self {
             invitation: invitation.into(),
             path: format!("/sign-up#{}", token.reveal()),
+            mail: None,
         }
+    }
+
+    /// Sends the link by mail. The invitation stands even if that fails.
+    async fn send(&mut self, app: &App, origin: &str, inviter: &str, language: &str) {
+        let Some(email) = &self.invitation.email else {
+            return;
+        };
+        let until = jiff::Timestamp::from_millisecond(self.invitation.expires_at);
+        let until = until.unwrap_or_default().strftime("%Y-%m-%d").to_string();
+        let link = format!("{origin}{}", self.path);
+        let text = MailText::invitation(MailLanguage::of(language), inviter, &link, &until);
+        let sent = app.mailer.send(email, text).await;
+        self.mail = Some(MailOutcome {
+            problem: sent.err().map(|error| error.problem().clone().words()),
+        });
     }
 }
 
 /// `POST /api/v1/invitations`: creates an invitation link.
 pub(super) async fn create(
     State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
     noted: Noted,
     Json(body): Json<CreateInvitation>,
 ) -> Result<Json<WithLink>, ApiError> {
+    if body.send_mail && body.email.is_none() {
+        let message = messages::Accounts::MailNeedsAddress;
+        return Err(ApiError::invalid(message).with_field(Some("email")));
+    }
+    if body.send_mail && !app.mailer.is_set() {
+        return Err(ApiError::conflict(messages::Settings::MailServerMissing));
+    }
+    let (send_mail, language) = (body.send_mail, body.language.clone());
     let token = random_token("").map_err(ApiError::internal)?;
     let new = body.checked(hash_token(token.reveal()), app.clock.now_ms())?;
     let replaced = app.store.create_invitation(&new).await.map_err(in_words)?;
@@ -203,7 +261,14 @@ pub(super) async fn create(
     if !replaced.is_empty() {
         noted.with("replaced", replaced);
     }
-    Ok(Json(WithLink::new(invitation, &token)))
+    let mut created = WithLink::new(invitation, &token);
+    if send_mail {
+        noted.with("mail", true);
+        let origin = own_origin(&app.config.now(), &headers)?;
+        let inviter = &caller.user.name;
+        created.send(&app, &origin, inviter, &language).await;
+    }
+    Ok(Json(created))
 }
 
 /// `POST /api/v1/invitations/{invitation}/link`: replaces the link, in one step.

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use axum::{extract::State, http::HeaderMap};
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,11 +14,15 @@ use crate::{
     app::App,
     error::ApiError,
     http::{extract::Json, oidc::callback_url, openapi::Operations},
-    identity::audit::Noted,
+    identity::{
+        audit::Noted,
+        auth::Caller,
+        mail::{self, MailLanguage, MailText},
+    },
     messages,
     platform::{
         config::{Config, Setting, is_secret_setting},
-        server_settings::SettingChange,
+        server_settings::{ServerSettings, SettingChange},
     },
 };
 
@@ -122,6 +129,32 @@ pub(super) async fn test_sign_in_provider(
     }))
 }
 
+/// Mail settings to test.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "MailTest")]
+pub(super) struct MailTestBody {
+    /// As for a change of settings; empty to test the current ones.
+    #[serde(default)]
+    values: SettingChange,
+    /// The language of the mail, such as `en`; English by default.
+    #[serde(default)]
+    language: String,
+}
+
+/// `POST /api/v1/settings/mail/test`: sends a mail to the caller with these values, without storing them.
+pub(super) async fn test_mail(
+    State(server_settings): State<Arc<ServerSettings>>,
+    caller: Caller,
+    Json(body): Json<MailTestBody>,
+) -> Result<StatusCode, ApiError> {
+    let candidate = server_settings.preview(body.values).await?;
+    let missing = || ApiError::invalid(messages::Settings::MailServerMissing);
+    let settings = candidate.mail.as_ref().ok_or_else(missing)?;
+    let text = MailText::test(MailLanguage::of(&body.language));
+    mail::send(settings, &caller.user.email, text).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// Describes the operations of this file.
 pub(super) fn operations(api: &mut Operations) {
     api.handler(
@@ -145,5 +178,14 @@ pub(super) fn operations(api: &mut Operations) {
         "Asks an [OpenID Connect provider](docs/team/single-sign-on.md) about itself without storing anything",
     )
     .details("422 with the reason if it does not answer as a provider.")
+    .errors(&[409, 422]);
+    api.handler(
+        "POST /api/v1/settings/mail/test",
+        test_mail,
+        "Sends a mail to the caller without storing anything",
+    )
+    .details(
+        "422 with the reason if the [mail server](docs/team/accounts.md#mail) does not accept it.",
+    )
     .errors(&[409, 422]);
 }

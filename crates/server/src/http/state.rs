@@ -12,7 +12,7 @@ use crate::{
     documents::Documents,
     gateway::{Gateway, agents::DefinedAgents, models::Models, usage::Usage},
     http::web::WebApp,
-    identity::{Identity, groups::Groups},
+    identity::{Identity, groups::Groups, mail::Mailer},
     pipelines::EffectivePipelines,
     platform::{
         clock::Clock, config::Config, jobs::Jobs, metrics::Metrics, server_settings::ServerSettings,
@@ -67,6 +67,7 @@ services! {
     metrics: Arc<Metrics>,
     groups: Arc<Groups>,
     identity: Arc<Identity>,
+    mailer: Arc<Mailer>,
     models: Arc<Models>,
     usage: Arc<Usage>,
     gateway: Arc<Gateway>,

@@ -97,10 +97,13 @@ fn transport(settings: &MailSettings) -> Result<AsyncSmtpTransport<Tokio1Executo
 
 /// With all causes: the library's own text often names only the step that failed.
 fn failed(error: &(dyn Error + 'static)) -> ApiError {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    let reason: Vec<String> = causes.map(ToString::to_string).collect();
-    ApiError::invalid(messages::Settings::MailFailed {
-        reason: reason.join(": "),
-    })
-    .with_status(axum::http::StatusCode::UNPROCESSABLE_ENTITY)
+    let mut reason = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        reason.push_str(": ");
+        reason.push_str(&error.to_string());
+        cause = error.source();
+    }
+    ApiError::invalid(messages::Settings::MailFailed { reason })
+        .with_status(axum::http::StatusCode::UNPROCESSABLE_ENTITY)
 }

@@ -147,6 +147,8 @@ pub enum Accounts {
         "An invitation for an administrator can be used only once. Leave out the number of uses."
     )]
     InvitationForOneAdmin,
+    #[error("Name the address that the mail goes to.")]
+    MailNeedsAddress,
     #[error("This invitation is used up. Create a new one.")]
     InvitationUsedUp,
     #[error("Invitation not found.")]

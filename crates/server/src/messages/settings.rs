@@ -116,6 +116,10 @@ pub enum Settings {
     SettingRefused { reason: String },
     #[error("Enter the address and the client ID of the sign-in provider.")]
     SignInProviderMissing,
+    #[error("Enter the mail server and the sender.")]
+    MailServerMissing,
+    #[error("The mail was not sent: {reason}")]
+    MailFailed { reason: String },
 
     // Web search.
     #[error(

@@ -15,6 +15,7 @@ mod hooks;
 mod knowledge;
 mod layers;
 mod limits;
+mod mail;
 mod mcp_servers;
 mod mcp_sign_in;
 mod oidc;
@@ -51,6 +52,7 @@ pub use knowledge::{
     EmbeddingSettings, KnowledgeSettings, QdrantSettings, RerankSettings, VectorDatabaseSettings,
 };
 pub use layers::DEFAULTS;
+pub use mail::{MailSecurity, MailSettings};
 pub use mcp_servers::{Approval, InvalidMcpServer, McpServer, McpTransport};
 pub(crate) use mcp_servers::{DEFAULT_TIMEOUT_SECONDS, check_name, check_timeout, endpoint};
 pub use mcp_sign_in::{OAuth, SignIn, SignInKind};
@@ -113,6 +115,8 @@ pub struct Config {
     pub oidc: Option<Oidc>,
     /// The proxy that signs people in; `None` if there is none.
     pub trusted_header: Option<TrustedHeader>,
+    /// How mail is sent; `None` if it is not.
+    pub mail: Option<MailSettings>,
     /// Example prompts on the page of a new chat; empty for the built-in ones.
     pub start_prompts: Vec<String>,
     /// Whether administrators may read all chats.
@@ -230,6 +234,7 @@ struct Raw {
     auth: Auth,
     oidc: oidc::RawOidc,
     trusted_header: trusted_header::RawTrustedHeader,
+    mail: mail::RawMail,
     moderation: bool,
     session_hours: u32,
     session_max_hours: u32,
@@ -479,6 +484,7 @@ impl Raw {
             auth: self.auth,
             oidc: self.oidc.check()?,
             trusted_header: self.trusted_header.check()?,
+            mail: self.mail.check()?,
             start_prompts: checked_prompts(self.start_prompts)?,
             moderation: self.moderation,
             session: SessionLifetime {

@@ -88,6 +88,7 @@ export const audit = {
   "audit.settings.default_model": "تغيير النموذج الافتراضي",
   "audit.settings.model_aliases": "تغيير الأسماء المستعارة للنماذج",
   "audit.settings.change": "تغيير إعدادات الخادم",
+  "audit.settings.mail.test": "إرسال رسالة بريد تجريبية",
   "audit.settings.sign_in_provider.test": "اختبار مزوّد تسجيل الدخول",
   "audit.debug_chat.configure": "إضافة اتصال عبر \u2066/api/config\u2069",
   "audit.audit.export": "تصدير سجل التدقيق",

@@ -91,6 +91,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.settings.default_model": "Standardmodell geändert",
   "audit.settings.model_aliases": "Modell-Aliasse geändert",
   "audit.settings.change": "Servereinstellungen geändert",
+  "audit.settings.mail.test": "Test-E-Mail gesendet",
   "audit.settings.sign_in_provider.test": "Anmeldeanbieter getestet",
   "audit.debug_chat.configure": "Verbindung über /api/config hinzugefügt",
   "audit.audit.export": "Audit-Protokoll exportiert",

@@ -480,6 +480,9 @@ export const refusals = {
   long_setting: "Ein Wert darf höchstens {limit} Bytes haben.",
   setting_refused: "Dieser Wert wird nicht akzeptiert: {reason}",
   sign_in_provider_missing: "Geben Sie die Adresse und die Client-ID des Anmeldeanbieters ein.",
+  mail_server_missing: "Geben Sie den Mailserver und den Absender ein.",
+  mail_failed: "Die E-Mail wurde nicht gesendet: {reason}",
+  mail_needs_address: "Geben Sie die Adresse an, an die die E-Mail geht.",
   search_configured:
     "Die Suchanbieter sind in der Konfigurationsdatei oder der Umgebung festgelegt. Ändern Sie sie dort.",
   search_twice: "Geben Sie jeden Suchanbieter nur einmal an.",

@@ -180,6 +180,11 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "trusted_header.create_accounts": "Ob bei der ersten Anfrage ein Konto erstellt wird.",
   "trusted_header.link_by_email":
     "Ob eine Person das vorhandene Konto mit der vom Proxy genannten Adresse erhält.",
+  "mail.server": "Der SMTP-Server, der E-Mails versendet.",
+  "mail.security": "Verschlüsselung der Verbindung zum Mailserver: `starttls`, `tls` oder `none`.",
+  "mail.user": "Der Benutzername beim Mailserver.",
+  "mail.password": "Das Passwort dieses Benutzers.",
+  "mail.from": "Der Absender von E-Mails.",
   "outbound.allow":
     "Hosts und Netzwerke, die Anfragen an fremde Adressen erreichen dürfen, zusätzlich zum öffentlichen Internet.",
   "log.level": "Die Protokollstufe: `error`, `warn`, `info`, `debug` oder `trace`.",

@@ -88,6 +88,7 @@ export const audit = {
   "audit.settings.default_model": "Modelo predeterminado modificado",
   "audit.settings.model_aliases": "Alias de modelos modificados",
   "audit.settings.change": "Ajustes del servidor modificados",
+  "audit.settings.mail.test": "Correo de prueba enviado",
   "audit.settings.sign_in_provider.test": "Proveedor de inicio de sesión probado",
   "audit.debug_chat.configure": "Conexión añadida mediante /api/config",
   "audit.audit.export": "Registro de auditoría exportado",

@@ -462,6 +462,9 @@ export const refusals = {
   long_setting: "Un valor puede tener como máximo {limit} bytes.",
   setting_refused: "Este valor no se acepta: {reason}",
   sign_in_provider_missing: "Introduce la dirección y el ID de cliente del proveedor de inicio de sesión.",
+  mail_server_missing: "Introduce el servidor de correo y el remitente.",
+  mail_failed: "El correo no se envió: {reason}",
+  mail_needs_address: "Indica la dirección a la que se envía el correo.",
   search_configured:
     "Los servicios de búsqueda se definen en el archivo de configuración o en el entorno y se cambian allí.",
   search_twice: "Indica cada servicio de búsqueda una sola vez.",

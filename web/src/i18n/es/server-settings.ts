@@ -177,6 +177,11 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "trusted_header.create_accounts": "Si se crea una cuenta en la primera solicitud a través del proxy.",
   "trusted_header.link_by_email":
     "Si la dirección que indica el proxy da acceso a la cuenta existente con esa dirección.",
+  "mail.server": "El servidor SMTP que envía los correos.",
+  "mail.security": "Cómo se cifra la conexión con el servidor de correo: `starttls`, `tls` o `none`.",
+  "mail.user": "El nombre de usuario en el servidor de correo.",
+  "mail.password": "La contraseña de ese usuario.",
+  "mail.from": "El remitente de los correos.",
   "outbound.allow":
     "Hosts y redes a los que pueden llegar las solicitudes a direcciones de terceros, además de la internet pública.",
   "log.level": "Nivel de detalle del registro del servidor.",

@@ -91,6 +91,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.settings.default_model": "Modèle par défaut modifié",
   "audit.settings.model_aliases": "Alias de modèles modifiés",
   "audit.settings.change": "Réglages du serveur modifiés",
+  "audit.settings.mail.test": "E-mail de test envoyé",
   "audit.settings.sign_in_provider.test": "Fournisseur de connexion testé",
   "audit.debug_chat.configure": "Connexion ajoutée via /api/config",
   "audit.audit.export": "Journal d’audit exporté",

@@ -480,6 +480,9 @@ export const refusals = {
   long_setting: "Une valeur ne peut pas dépasser {limit} octets.",
   setting_refused: "Cette valeur n’est pas acceptée : {reason}",
   sign_in_provider_missing: "Saisissez l’adresse et l’ID client du fournisseur de connexion.",
+  mail_server_missing: "Saisissez le serveur de messagerie et l’expéditeur.",
+  mail_failed: "L’e-mail n’a pas été envoyé : {reason}",
+  mail_needs_address: "Indiquez l’adresse à laquelle envoyer l’e-mail.",
   search_configured:
     "Les fournisseurs de recherche sont définis dans le fichier de configuration ou l’environnement. C’est là qu’ils se modifient.",
   search_twice: "Indiquez chaque fournisseur de recherche une seule fois.",

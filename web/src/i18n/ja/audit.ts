@@ -88,6 +88,7 @@ export const audit = {
   "audit.settings.default_model": "既定のモデルを変更",
   "audit.settings.model_aliases": "モデルのエイリアスを変更",
   "audit.settings.change": "サーバーの設定を変更",
+  "audit.settings.mail.test": "テストメールを送信",
   "audit.settings.sign_in_provider.test": "サインインプロバイダーをテスト",
   "audit.debug_chat.configure": "/api/config で接続を追加",
   "audit.audit.export": "監査ログをエクスポート",

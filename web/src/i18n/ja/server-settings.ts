@@ -154,6 +154,11 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "trusted_header.allowed_groups": "メンバーがログインできるグループ（プロキシによる）。空：全員。",
   "trusted_header.create_accounts": "初回リクエスト時にアカウントを作成するかどうか。",
   "trusted_header.link_by_email": "プロキシが示すアドレスの既存アカウントにユーザーを結び付けるかどうか。",
+  "mail.server": "メールを送信する SMTP サーバー。",
+  "mail.security": "メールサーバーへの接続の暗号化方式：`starttls`、`tls`、`none`。",
+  "mail.user": "メールサーバーのユーザー名。",
+  "mail.password": "そのユーザーのパスワード。",
+  "mail.from": "メールの差出人。",
   "outbound.allow":
     "他者が指定したアドレスへのリクエストで、公開インターネット以外に許可するホストとネットワーク。",
   "log.level": "ログレベル。",

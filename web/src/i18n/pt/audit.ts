@@ -91,6 +91,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.settings.default_model": "Alterou o modelo padrão",
   "audit.settings.model_aliases": "Alterou os aliases de modelos",
   "audit.settings.change": "Alterou configurações do servidor",
+  "audit.settings.mail.test": "Enviou um e-mail de teste",
   "audit.settings.sign_in_provider.test": "Testou um provedor de login",
   "audit.debug_chat.configure": "Adicionou uma conexão via /api/config",
   "audit.audit.export": "Exportou o log de auditoria",

@@ -443,6 +443,9 @@ export const refusals = {
   long_setting: "Um valor pode ter no máximo {limit} bytes.",
   setting_refused: "Este valor não é aceito: {reason}",
   sign_in_provider_missing: "Informe o endereço e o ID do cliente do provedor de login.",
+  mail_server_missing: "Informe o servidor de e-mail e o remetente.",
+  mail_failed: "O e-mail não foi enviado: {reason}",
+  mail_needs_address: "Informe o endereço para o qual o e-mail será enviado.",
   search_configured:
     "Os serviços de busca são definidos no arquivo de configuração ou no ambiente e são alterados por lá.",
   search_twice: "Indique cada serviço de busca uma só vez.",

@@ -165,6 +165,11 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "trusted_header.create_accounts": "Se as pessoas recebem uma conta na primeira solicitação.",
   "trusted_header.link_by_email":
     "Se o endereço informado pelo proxy dá acesso à conta existente com esse endereço.",
+  "mail.server": "O servidor SMTP que envia os e-mails.",
+  "mail.security": "Como a conexão com o servidor de e-mail é criptografada: `starttls`, `tls` ou `none`.",
+  "mail.user": "O nome de usuário no servidor de e-mail.",
+  "mail.password": "A senha desse usuário.",
+  "mail.from": "O remetente dos e-mails.",
   "outbound.allow":
     "Hosts e redes que solicitações a endereços de terceiros podem acessar, além da internet pública.",
   "log.level": "Nível do log.",

@@ -88,6 +88,7 @@ export const audit = {
   "audit.settings.default_model": "Изменена модель по умолчанию",
   "audit.settings.model_aliases": "Изменены псевдонимы моделей",
   "audit.settings.change": "Изменены настройки сервера",
+  "audit.settings.mail.test": "Отправлено тестовое письмо",
   "audit.settings.sign_in_provider.test": "Проверен провайдер входа",
   "audit.debug_chat.configure": "Подключение добавлено через /api/config",
   "audit.audit.export": "Экспортирован журнал аудита",

@@ -87,6 +87,7 @@ export const audit = {
   "audit.settings.default_model": "更改了默认模型",
   "audit.settings.model_aliases": "更改了模型别名",
   "audit.settings.change": "更改了服务器设置",
+  "audit.settings.mail.test": "发送了测试邮件",
   "audit.settings.sign_in_provider.test": "测试了登录提供商",
   "audit.debug_chat.configure": "通过 /api/config 添加了连接",
   "audit.audit.export": "导出了审计日志",

@@ -168,6 +168,7 @@ pub(super) const CASES: &[Case] = &[
     case("GET", "/api/v1/settings", Admin(200), 403),
     case("PATCH", "/api/v1/settings", Admin(200), 403).sends(r#"{"values":{"limits.steps":40}}"#),
     case("POST", "/api/v1/settings/sign-in-provider/test", Admin(400), 403).sends(r#"{"values":{}}"#),
+    case("POST", "/api/v1/settings/mail/test", Admin(400), 403).sends(r#"{}"#),
     case("GET", "/api/v1/jobs", Admin(200), 403),
     case("GET", "/api/v1/groups", Admin(200), 403),
     case("POST", "/api/v1/groups", Admin(400), 403).sends("{}"),

@@ -14,6 +14,8 @@ pub enum ChangedIn {
     ApprovalRules,
     /// In the web app's form of the sign-in provider.
     SignIn,
+    /// In the web app's form of mail.
+    Mail,
     /// In the web app's form of web search.
     WebSearch,
     /// In the web app's form of the embedding model.
@@ -29,11 +31,11 @@ pub enum ChangedIn {
 }
 
 use ChangedIn::{
-    ApprovalRules, BackgroundTasks, Embedding, Operator, SignIn, Start, WebApp, WebSearch,
+    ApprovalRules, BackgroundTasks, Embedding, Mail, Operator, SignIn, Start, WebApp, WebSearch,
 };
 
 /// Names of settings, or sections that end with a dot. The first match applies.
-const PLACES: [(&str, ChangedIn); 67] = [
+const PLACES: [(&str, ChangedIn); 68] = [
     ("listen", Start),
     ("public_url", Operator),
     ("cors_allow_origins", Operator),
@@ -101,6 +103,7 @@ const PLACES: [(&str, ChangedIn); 67] = [
     ("pipelines.", BackgroundTasks),
     ("model_timeouts.", WebApp),
     ("oidc.", SignIn),
+    ("mail.", Mail),
 ];
 
 /// The sections that only the person who runs the machine changes.
@@ -122,7 +125,7 @@ impl ChangedIn {
 
     /// Whether the web app stores a value for it among the settings of the server.
     pub(crate) fn is_in_web_app(self) -> bool {
-        matches!(self, WebApp | ApprovalRules | SignIn)
+        matches!(self, WebApp | ApprovalRules | SignIn | Mail)
     }
 }
 

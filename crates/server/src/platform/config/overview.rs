@@ -14,10 +14,11 @@ use super::{
 };
 
 /// Settings whose values are never shown.
-const SECRET: [&str; 8] = [
+const SECRET: [&str; 9] = [
     "database_url",
     "knowledge.graph_password",
     "knowledge.qdrant_key",
+    "mail.password",
     "oidc.client_secret",
     "web.browser_key",
     "web.search_key",

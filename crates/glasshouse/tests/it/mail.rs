@@ -1,0 +1,162 @@
+//! Mail over SMTP: what a server gets, and what people are told if it refuses.
+
+use std::sync::{Arc, Mutex};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::{TcpListener, TcpStream},
+};
+
+use crate::harness::{Answer, EMAIL, Server};
+
+const TEST: &str = "/api/v1/settings/mail/test";
+
+/// An SMTP server that keeps what it gets. It refuses recipients that begin with `refused`.
+struct Smtp {
+    address: String,
+    got: Arc<Mutex<Vec<String>>>,
+}
+
+impl Smtp {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let got: Arc<Mutex<Vec<String>>> = Arc::default();
+        let all = got.clone();
+        tokio::spawn(async move {
+            while let Ok((connection, _)) = listener.accept().await {
+                tokio::spawn(serve(connection, all.clone()));
+            }
+        });
+        Self { address, got }
+    }
+
+    fn got(&self) -> String {
+        self.got.lock().unwrap().join("\n")
+    }
+
+    fn values(&self) -> Value {
+        json!({
+            "mail.server": self.address, "mail.security": "none", "mail.user": "gh", "mail.password": "canary-9",
+            "mail.from": "Glasshouse <ai@example.org>",
+        })
+    }
+}
+
+async fn serve(connection: TcpStream, got: Arc<Mutex<Vec<String>>>) {
+    let mut connection = BufReader::new(connection);
+    let mut answer = "220 ready\r\n".to_owned();
+    let mut is_data = false;
+    loop {
+        connection.write_all(answer.as_bytes()).await.unwrap();
+        answer.clear();
+        let mut line = String::new();
+        if connection.read_line(&mut line).await.unwrap_or_default() == 0 {
+            return;
+        }
+        let line = line.trim_end();
+        got.lock().unwrap().push(line.to_owned());
+        let command = line.split(' ').next().unwrap_or_default();
+        answer = match command {
+            "." if is_data => "250 accepted",
+            _ if is_data => "",
+            "EHLO" => "250-me\r\n250 AUTH PLAIN",
+            "AUTH" => "235 welcome",
+            "RCPT" if line.contains("<refused") => "550 no such person",
+            "DATA" => "354 go on",
+            "QUIT" => "221 bye",
+            _ => "250 ok",
+        }
+        .to_owned();
+        is_data = is_data && command != "." || command == "DATA";
+        if !answer.is_empty() {
+            answer.push_str("\r\n");
+        }
+    }
+}
+
+/// An administrator tests the settings, stores them, and invites people by mail in a language.
+#[tokio::test(flavor = "multi_thread")]
+async fn invitations_are_sent_by_mail() {
+    let smtp = Smtp::start().await;
+    let (server, ada) = Server::start_signed_in().await;
+    let invite = async |body: Value| server.post("/api/v1/invitations", &ada, &body).await;
+    let bob = json!({"email": "bob@example.org", "send_mail": true, "language": "ru-RU"});
+    invite(bob.clone()).await.expect(409);
+    server.post(TEST, &ada, &json!({})).await.expect(400);
+
+    let test = json!({"values": smtp.values(), "language": "de"});
+    server.post(TEST, &ada, &test).await.expect(204);
+    let got = smtp.got();
+    assert!(got.contains(&format!("RCPT TO:<{EMAIL}>")), "{got}");
+    assert!(got.contains("From: Glasshouse <ai@example.org>"), "{got}");
+    assert!(got.contains("Glasshouse kann E-Mails versenden."), "{got}");
+    // base64 of "\0gh\0canary-9".
+    assert!(got.contains("AUTH PLAIN AGdoAGNhbmFyeS05"), "{got}");
+    let pending = server.get("/api/v1/invitations", &ada).await.json();
+    assert_eq!(pending["can_send_mail"], false);
+
+    let request = server.request(Method::PATCH, "/api/v1/settings", &ada);
+    let stored = Answer::of(request.json(&json!({"values": smtp.values()}))).await;
+    stored.expect(200);
+    assert!(!stored.text.contains("canary-9"));
+    smtp.got.lock().unwrap().clear();
+    let created = invite(bob).await;
+    created.expect(200);
+    assert_eq!(created.json()["mail"], json!({"problem": null}));
+    let got = smtp.got();
+    assert!(got.contains("RCPT TO:<bob@example.org>"), "{got}");
+    // Cyrillic text is sent as base64 or quoted-printable; the link is only in the body.
+    assert!(got.contains("Content-Transfer-Encoding: "), "{got}");
+    let path = created.json()["path"].as_str().unwrap().to_owned();
+    assert!(decoded(&got).contains(&path), "{got}");
+
+    let refused = invite(json!({"email": "refused@example.org", "send_mail": true})).await;
+    refused.expect(200);
+    let problem = refused.json()["mail"]["problem"]["message"].clone();
+    assert!(problem.as_str().unwrap().contains("550"), "{problem}");
+    let pending = server.get("/api/v1/invitations", &ada).await.json();
+    assert_eq!(pending["invitations"].as_array().unwrap().len(), 2);
+    invite(json!({"send_mail": true})).await.expect(400);
+}
+
+/// The body of the last mail, whichever transfer encoding it has.
+fn decoded(got: &str) -> String {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    let (head, body) = got.rsplit_once("\n\n").unwrap();
+    let body = body.split("\n.").next().unwrap();
+    if head.contains("Content-Transfer-Encoding: base64") {
+        let text: String = body.split_whitespace().collect();
+        return String::from_utf8(STANDARD.decode(text).unwrap()).unwrap();
+    }
+    body.replace("=\n", "").replace("=3D", "=")
+}
+
+/// A server that does not speak, or is not there, is an error with the reason, not a wait without end.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_does_not_answer_is_named() {
+    let (server, ada) = Server::start_signed_in().await;
+    for (values, status) in [
+        (
+            json!({"mail.server": "127.0.0.1:1", "mail.security": "none", "mail.from": "ai@example.org"}),
+            422,
+        ),
+        (
+            json!({"mail.server": "127.0.0.1:1", "mail.from": "not an address"}),
+            400,
+        ),
+        (
+            json!({"mail.server": "smtp://x", "mail.from": "ai@example.org"}),
+            400,
+        ),
+        (
+            json!({"mail.server": "x", "mail.security": "maybe", "mail.from": "ai@example.org"}),
+            400,
+        ),
+    ] {
+        let answer = server.post(TEST, &ada, &json!({"values": values})).await;
+        answer.expect(status);
+    }
+}
