@@ -1,3 +1,5 @@
+/** Example prompts are read as they were stored. */
+
 import { expect, test } from "vitest";
 import { startPrompt, storedPrompt } from "./start-prompts.ts";
 
