@@ -199,7 +199,7 @@ pub struct App {
     /// Limits on concurrent exports and imports.
     pub(crate) transfer_slots: TransferSlots,
     /// Limits the memory of request bodies.
-    pub(crate) body_memory: BodyMemory,
+    pub(crate) body_memory: Arc<BodyMemory>,
     _data_lock: File,
 }
 
@@ -572,7 +572,9 @@ impl App {
             runs: runs.clone(),
             store: store.clone(),
         });
+        let body_memory = Arc::new(BodyMemory::new(live.now().body_memory_bytes));
         let setting_reload = Arc::new(SettingReload {
+            body_memory: body_memory.clone(),
             store: store.clone(),
             defined_agents: defined_agents.clone(),
             models: models.clone(),
@@ -582,7 +584,6 @@ impl App {
             server_settings: server_settings.clone(),
             loaded: std::sync::Mutex::new(loaded),
         });
-        let body_memory = BodyMemory::new(config.body_memory_bytes);
         let app = Arc::new(Self {
             config: live,
             store,

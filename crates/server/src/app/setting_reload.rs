@@ -8,6 +8,7 @@ use crate::{
     documents::Documents,
     gateway::{agents::DefinedAgents, models::Models},
     platform::{
+        body_memory::BodyMemory,
         jobs::{Failure, Steps},
         server_settings::ServerSettings,
     },
@@ -24,6 +25,7 @@ pub(crate) struct SettingReload {
     pub(super) web: Arc<Web>,
     pub(super) documents: Arc<Documents>,
     pub(super) server_settings: Arc<ServerSettings>,
+    pub(super) body_memory: Arc<BodyMemory>,
     /// The counters of what is loaded.
     pub(super) loaded: Mutex<SettingChanges>,
 }
@@ -61,6 +63,8 @@ impl SettingReload {
 
     /// Tells those services of new settings that do not read them each time.
     pub(crate) fn apply_settings(&self) {
+        let config = self.server_settings.config.now();
+        self.body_memory.grow(config.body_memory_bytes);
         self.web.apply_settings();
         self.documents.to_see.notify_one();
         self.documents.to_graph.notify_one();

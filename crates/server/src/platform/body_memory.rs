@@ -1,6 +1,12 @@
 //! Limits the total memory of buffered request bodies.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use domain::ProblemCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -21,6 +27,8 @@ const MEMORY_WAIT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct BodyMemory {
     signed_in: Arc<Semaphore>,
+    /// The size of `signed_in`, in units.
+    signed_in_units: AtomicUsize,
     anonymous: Arc<Semaphore>,
 }
 
@@ -30,8 +38,16 @@ impl BodyMemory {
         let units = |bytes: usize| Arc::new(Semaphore::new(bytes.div_ceil(UNIT_BYTES)));
         Self {
             signed_in: units(bytes),
+            signed_in_units: AtomicUsize::new(bytes.div_ceil(UNIT_BYTES)),
             anonymous: units(ANONYMOUS_MEMORY_BYTES),
         }
+    }
+
+    /// Grows the budget for signed-in callers to at least `bytes`, so that the largest body that is allowed now fits.
+    pub(crate) fn grow(&self, bytes: usize) {
+        let units = bytes.div_ceil(UNIT_BYTES);
+        let before = self.signed_in_units.fetch_max(units, Ordering::Relaxed);
+        self.signed_in.add_permits(units.saturating_sub(before));
     }
 
     pub(crate) fn reserve(&self, is_signed_in: bool) -> Reservation {
@@ -113,6 +129,17 @@ mod tests {
         other.grow_to(64_000).await.unwrap();
         let (found, ()) = tokio::join!(second.grow_to(600_000), async move { drop(first) });
         found.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_budget_grows_with_the_largest_body_and_never_shrinks() {
+        let all = BodyMemory::new(1_000_000);
+        assert!(all.reserve(true).grow_to(1_500_000).await.is_err());
+        all.grow(2_000_000);
+        all.grow(1_000_000);
+        all.reserve(true).grow_to(1_500_000).await.unwrap();
+        all.grow(2_000_000);
+        assert!(all.reserve(true).grow_to(2_500_000).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]
