@@ -103,6 +103,9 @@ async function examine(screen) {
   await pictures(screen.replaceAll(/[^\w]+/g, "-"));
   for (const viewport of [PHONE, DESKTOP]) {
     await page.setViewportSize(viewport);
+    // The page may be laid out anew for the other size.
+    const fits = async () => (await overflow()).length === 0;
+    await until(`${screen} fits`, fits).catch(() => undefined);
     assert.deepEqual(await overflow(), [], `${screen} at ${viewport.width} pixels`);
     await check(page, `${screen} at ${viewport.width} pixels`);
   }

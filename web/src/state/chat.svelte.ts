@@ -163,6 +163,18 @@ class OpenChat {
     }
   }
 
+  /** Takes over what others have changed. If that fails, what is shown stays. Returns whether it succeeded. */
+  async refresh(): Promise<boolean> {
+    const id = this.id;
+    if (id === null) return false;
+    this.#abort?.abort();
+    const abort = (this.#abort = new AbortController());
+    const chat = await getChat(id, abort.signal).catch(() => null);
+    if (chat === null || abort.signal.aborted || this.id !== id || this.sending) return false;
+    this.#show(chat);
+    return true;
+  }
+
   /** Sends a message after the last one and follows the run it starts. Returns the chat's ID. */
   async send(content: Part[], model: string | undefined, parent?: string | null): Promise<string> {
     if (this.owner) {

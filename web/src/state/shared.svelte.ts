@@ -16,16 +16,18 @@ class SharedChats {
     }
   }
 
-  /** Calls `onchange` whenever the chat has changed, while the page is visible. Returns a function that ends this. */
-  watch(chat: string, onchange: () => void): () => void {
-    const changedAt = () => this.list.find(({ id }) => id === chat)?.updated_at;
-    let known = changedAt();
+  /**
+   * Calls `onchange` when the chat has changed, while the page is visible, until its result is `true`: the change
+   * was taken over. Returns a function that ends this.
+   */
+  watch(chat: string, onchange: () => Promise<boolean>): () => void {
+    // Also once in the beginning: the chat may have changed since it was loaded.
+    let known: number | undefined;
     const timer = setInterval(() => {
       if (document.hidden) return;
-      void this.load().then(() => {
-        const now = changedAt();
-        if (now !== undefined && known !== undefined && now !== known) onchange();
-        known = now ?? known;
+      void this.load().then(async () => {
+        const now = this.list.find(({ id }) => id === chat)?.updated_at;
+        if (now !== undefined && now !== known && (await onchange())) known = now;
       });
     }, checkIntervalMs);
     return () => clearInterval(timer);
