@@ -64,7 +64,7 @@ test("an agent needs a name and instructions; its ID follows the name", async ()
   await page.getByRole("button", { name: "New agent" }).click();
   await picture("empty");
   await field("Name").fill("Général poet");
-  await form().getByText("Listed as general-poet").waitFor();
+  await form().getByText("ID: general-poet").waitFor();
   await field("Name").fill("Poet");
   await field("Instructions").fill("You write poems. Keep them short.");
   await form().getByText("More", { exact: true }).click();
@@ -136,7 +136,7 @@ test("what is wrong is said at its field", async () => {
   await form().getByText("“research” is reserved.").waitFor();
   await field("ID").fill("poet");
   await form().getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText(/There is no tool .*“telepathy”/).waitFor();
+  await page.getByText("Tools not available: “telepathy”.").waitFor();
   const { description, tools, skills, limits } = await stored("poet");
   assert.deepEqual(
     { description, tools, skills, limits },

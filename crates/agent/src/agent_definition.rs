@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{AgentLimits, AgentSpec, Models, Pattern, ToolChoice, Toolbox, messages};
 
 const NAME_LIMIT: usize = 40;
+const TITLE_LIMIT_CHARS: usize = 100;
 const DESCRIPTION_LIMIT_CHARS: usize = 500;
 const INSTRUCTIONS_LIMIT_BYTES: usize = 50_000;
 /// Maximum number of names in a list.
@@ -36,6 +37,9 @@ pub fn is_built_in(name: &str) -> bool {
 pub struct AgentDefinition {
     /// Its name in requests and in `task`: lowercase letters, digits and `-`.
     pub name: String,
+    /// The name that people see in lists; `name` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Its purpose, shown to people in the list and to other agents that may delegate to it.
     pub description: String,
     /// Its system message. The rules for all agents are appended.
@@ -93,12 +97,28 @@ fn yes() -> bool {
 }
 
 impl AgentDefinition {
+    /// The name that people see.
+    #[must_use]
+    pub fn shown_name(&self) -> &str {
+        self.title.as_deref().unwrap_or(&self.name)
+    }
+
     /// Validates the definition.
     ///
     /// # Errors
     /// Returns the first invalid field.
     pub fn check(&self) -> Result<(), messages::Agents> {
         check_name(&self.name)?;
+        let is_title = |title: &String| {
+            !title.trim().is_empty()
+                && title.chars().count() <= TITLE_LIMIT_CHARS
+                && !title.contains(char::is_control)
+        };
+        if !self.title.iter().all(is_title) {
+            return Err(messages::Agents::BadAgentTitle {
+                limit: TITLE_LIMIT_CHARS as u64,
+            });
+        }
         let characters = self.description.chars().count();
         if self.description.trim().is_empty() || characters > DESCRIPTION_LIMIT_CHARS {
             return Err(messages::Agents::BadAgentDescription {

@@ -20,6 +20,8 @@ pub enum Agents {
     BadAgentName { limit: u64 },
     #[error("`name` cannot be “{name}”: this name is reserved.")]
     AgentNameReserved { name: String },
+    #[error("`title` must have 1 to {limit} characters in one line.")]
+    BadAgentTitle { limit: u64 },
     #[error("`description` must say in 1 to {limit} characters what the agent is for.")]
     BadAgentDescription { limit: u64 },
     #[error("`instructions` must have 1 to {limit} bytes.")]

@@ -93,6 +93,34 @@ async fn an_agent_of_the_page_answers_with_its_model_instructions_and_tools() {
         (&json!(false), &json!([]))
     );
     let key = server.key_of_plain_user("bob@example.org").await;
+    // People see its title, once it has one; requests keep its name.
+    let shown = async || {
+        let models = server.get("/api/v1/models", &key).await.json();
+        let agent = &models["agents"][0];
+        (agent["id"].clone(), agent["name"].clone())
+    };
+    assert_eq!(shown().await, (json!("glasshouse/writer"), json!("writer")));
+    let titled = |title: &str| {
+        let changes = json!({"model": "other", "tools": ["write_file", "read_*"], "title": title});
+        with(writer(), changes)
+    };
+    for bad in ["", " ", "two\nlines", &"x".repeat(101)] {
+        let refused = server
+            .put("/api/v1/agents/writer", &cookie, &titled(bad))
+            .await;
+        refused.expect(400);
+        assert!(refused.text.contains("bad_agent_title"), "{bad}");
+    }
+    server
+        .put(
+            "/api/v1/agents/writer",
+            &cookie,
+            &titled("Dichter & Denker"),
+        )
+        .await
+        .expect(200);
+    let expected = (json!("glasshouse/writer"), json!("Dichter & Denker"));
+    assert_eq!(shown().await, expected);
     let listed = server.get("/v1/models", &key).await.json();
     let mut listed = listed["data"]
         .as_array()
@@ -416,17 +444,11 @@ async fn bad_definitions_are_refused_in_words() {
         .await
         .json();
     let warnings = odd["warnings"].as_array().unwrap();
-    for word in [
-        "“gone”",
-        "“telepathy”",
-        "“nobody”",
-        "`task`",
-        "limit on steps",
-    ] {
+    for word in ["“gone”", "“telepathy”", "“nobody”", "`task`", "`steps`"] {
         assert!(
             warnings
                 .iter()
-                .any(|said| said.as_str().unwrap().contains(word)),
+                .any(|said| said["message"].as_str().unwrap().contains(word)),
             "{word} {warnings:?}"
         );
     }

@@ -58,8 +58,8 @@ pub(super) struct AgentView {
     definition: AgentDefinition,
     /// Whether it is in the configuration file.
     from_file: bool,
-    /// Warnings for administrators, as sentences.
-    warnings: Vec<String>,
+    /// Warnings for administrators.
+    warnings: Vec<LocalizedText>,
 }
 
 fn view(app: &App, known: &KnownAgent, skills: &Skills) -> AgentView {

@@ -83,7 +83,7 @@ pub(super) async fn list(State(app): State<Arc<App>>, caller: Caller) -> Json<Mo
     let permit = app.gateway.permit_of(&caller);
     let agent = |agent: &Arc<AgentDefinition>| AgentView {
         id: format!("{AGENT_PREFIX}{}", agent.name),
-        name: agent.name.clone(),
+        name: agent.shown_name().to_owned(),
         description: agent.description.clone(),
         model: agent.model.clone(),
     };

@@ -99,6 +99,22 @@ pub enum Settings {
     #[error("At most {limit} bytes each, and {count} headers.")]
     McpTextTooLong { limit: u64, count: u64 },
 
+    // Agents.
+    #[error("The configuration file also defines an agent “{name}”, which is used instead.")]
+    AgentOverriddenByFile { name: String },
+    #[error("The model “{model}” is not available. Until it is, the agent cannot be used.")]
+    AgentModelMissing { model: String },
+    #[error("Tools not available: {names}.")]
+    AgentToolsMissing { names: String },
+    #[error("Sub-agents not available: {names}.")]
+    SubAgentsMissing { names: String },
+    #[error("Skills not available: {names}.")]
+    SkillsMissing { names: String },
+    #[error("The agent has sub-agents, but not the tool `task` to delegate to them.")]
+    AgentCannotDelegate,
+    #[error("The agent's limit `{limit}` is above the server's limit, which applies.")]
+    AgentLimitAboveServer { limit: String },
+
     // Settings of the server.
     #[error("Setting not found: “{name}”.")]
     NoSuchSetting { name: String },

@@ -20,8 +20,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
   "agents.namePlaceholder": "مخطط الرحلات",
   "agents.id": "المعرّف",
   "agents.idHint": "أحرف لاتينية صغيرة وأرقام و«-». لا يمكن تغييره لاحقًا.",
-  "agents.idFixed": "لا يمكن تغييره.",
-  "agents.listedAs": "يظهر في القوائم باسم {slug}",
+  "agents.listedAs": "المعرّف: {slug}",
   "agents.changeId": "تغيير المعرّف",
   "agents.needsId": "أدخل معرّفًا بأحرف لاتينية، فالاسم لا يتضمن أيًا منها.",
   "agents.instructionsPlaceholder":
@@ -42,6 +41,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
     "استخدم حتى {limit} من الأحرف اللاتينية الصغيرة والأرقام و«-». ابدأ بحرف ولا تنتهِ بـ «-».",
   "agents.problem.reserved": "الاسم «{name}» محجوز. اختر اسمًا آخر.",
   "agents.problem.taken": "يوجد وكيل باسم «{name}» بالفعل.",
+  "agents.problem.title": "استخدم اسمًا لا يتجاوز {limit} حرفًا في سطر واحد.",
   "agents.problem.description": "يجب أن يكون عدد الأحرف من 1 إلى {limit}.",
   "agents.problem.instructions": "أدخل تعليمات لا يتجاوز حجمها {limit} بايت.",
   "agents.problem.star": "«{tool}»: لا يمكن استخدام * إلا في النهاية.",

@@ -387,6 +387,13 @@ export const refusals = {
   mail_server_missing: "أدخل خادم البريد والمرسِل.",
   mail_failed: "لم تُرسل الرسالة: {reason}",
   mail_needs_address: "أدخل العنوان الذي تُرسل إليه الرسالة.",
+  agent_overridden_by_file: "يعرّف ملف الإعدادات أيضًا وكيلًا باسم ”{name}“، وهو المستخدم بدلًا منه.",
+  agent_model_missing: "النموذج ”{model}“ غير متاح. لا يمكن استخدام الوكيل حتى يتاح.",
+  agent_tools_missing: "أدوات غير متاحة: {names}.",
+  sub_agents_missing: "وكلاء فرعيون غير متاحين: {names}.",
+  skills_missing: "مهارات غير متاحة: {names}.",
+  agent_cannot_delegate: "للوكيل وكلاء فرعيون، لكن ليست لديه الأداة `task` ليفوّض إليهم.",
+  agent_limit_above_server: "حدّ الوكيل `{limit}` أعلى من حدّ الخادم، وحدّ الخادم هو المطبَّق.",
   search_configured: "مزوّدو البحث مضبوطون في ملف التكوين أو متغيرات البيئة ويُغيَّرون هناك.",
   search_twice: "اذكر كل مزوّد بحث مرة واحدة.",
   search_url_missing: "أدخل عنوان SearXNG لديك.",
@@ -444,6 +451,7 @@ export const refusals = {
   bad_agent_name:
     "يجب أن يتكون «name» من 1 إلى {limit} من الأحرف اللاتينية الصغيرة والأرقام و«-»، وأن يبدأ بحرف ولا ينتهي بـ «-».",
   agent_name_reserved: "لا يمكن أن يكون «name» هو «{name}»: هذا الاسم محجوز.",
+  bad_agent_title: "يجب أن يتكوّن `title` من 1 إلى {limit} حرفًا في سطر واحد.",
   bad_agent_description: "يجب أن يبيّن «description» الغرض من الوكيل بعدد أحرف من 1 إلى {limit}.",
   bad_instructions: "يجب أن يكون حجم «instructions» من 1 إلى {limit} بايت.",
   bad_agent_model:

@@ -19,8 +19,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
   "agents.namePlaceholder": "Reiseplaner",
   "agents.id": "ID",
   "agents.idHint": "Kleinbuchstaben, Ziffern und „-“. Später nicht mehr änderbar.",
-  "agents.idFixed": "Nicht änderbar.",
-  "agents.listedAs": "Wird als {slug} gelistet",
+  "agents.listedAs": "ID: {slug}",
   "agents.changeId": "ID ändern",
   "agents.needsId": "Geben Sie eine ID in lateinischen Buchstaben ein: Der Name enthält keine.",
   "agents.instructionsPlaceholder":
@@ -41,6 +40,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
     "Höchstens {limit} Kleinbuchstaben, Ziffern und „-“; am Anfang ein Buchstabe, am Ende kein „-“.",
   "agents.problem.reserved": "„{name}“ ist reserviert. Wählen Sie eine andere ID.",
   "agents.problem.taken": "Der Agent „{name}“ existiert bereits.",
+  "agents.problem.title": "Verwenden Sie einen Namen mit höchstens {limit} Zeichen in einer Zeile.",
   "agents.problem.description": "1 bis {limit} Zeichen erforderlich.",
   "agents.problem.instructions": "Geben Sie Anweisungen mit höchstens {limit} Byte ein.",
   "agents.problem.star": "„{tool}“: * ist nur am Ende möglich.",

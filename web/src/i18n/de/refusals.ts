@@ -483,6 +483,13 @@ export const refusals = {
   mail_server_missing: "Geben Sie den Mailserver und den Absender ein.",
   mail_failed: "Die E-Mail wurde nicht gesendet: {reason}",
   mail_needs_address: "Geben Sie die Adresse an, an die die E-Mail geht.",
+  agent_overridden_by_file: "Die Konfigurationsdatei definiert ebenfalls einen Agenten „{name}“, der stattdessen verwendet wird.",
+  agent_model_missing: "Das Modell „{model}“ ist nicht verfügbar. Bis dahin lässt sich der Agent nicht verwenden.",
+  agent_tools_missing: "Nicht verfügbare Tools: {names}.",
+  sub_agents_missing: "Nicht verfügbare Sub-Agenten: {names}.",
+  skills_missing: "Nicht verfügbare Skills: {names}.",
+  agent_cannot_delegate: "Der Agent hat Sub-Agenten, aber nicht das Tool `task`, um an sie zu delegieren.",
+  agent_limit_above_server: "Das Limit `{limit}` des Agenten liegt über dem des Servers, das gilt.",
   search_configured:
     "Die Suchanbieter sind in der Konfigurationsdatei oder der Umgebung festgelegt. Ändern Sie sie dort.",
   search_twice: "Geben Sie jeden Suchanbieter nur einmal an.",
@@ -557,6 +564,7 @@ export const refusals = {
   bad_agent_name:
     "`name` muss aus 1 bis {limit} Kleinbuchstaben, Ziffern und „-“ bestehen, mit einem Buchstaben beginnen und nicht auf „-“ enden.",
   agent_name_reserved: "`name` kann nicht „{name}“ sein: Dieser Name ist reserviert.",
+  bad_agent_title: "`title` muss 1 bis {limit} Zeichen in einer Zeile haben.",
   bad_agent_description: "`description` muss in 1 bis {limit} Zeichen sagen, wofür der Agent da ist.",
   bad_instructions: "`instructions` muss 1 bis {limit} Byte haben.",
   bad_agent_model:

@@ -17,8 +17,7 @@ export const agentForm = {
   "agents.namePlaceholder": "Travel planner",
   "agents.id": "ID",
   "agents.idHint": "Lowercase letters, digits and “-”. Can’t be changed later.",
-  "agents.idFixed": "Can’t be changed.",
-  "agents.listedAs": "Listed as {slug}",
+  "agents.listedAs": "ID: {slug}",
   "agents.changeId": "Change ID",
   "agents.needsId": "Enter an ID in Latin letters: the name has none.",
   "agents.instructionsPlaceholder":
@@ -39,6 +38,7 @@ export const agentForm = {
     "Use up to {limit} lowercase letters, digits and “-”. Begin with a letter and don’t end with “-”.",
   "agents.problem.reserved": "“{name}” is reserved. Choose another one.",
   "agents.problem.taken": "There is already an agent “{name}”.",
+  "agents.problem.title": "Use a name of up to {limit} characters in one line.",
   "agents.problem.description": "Use 1 to {limit} characters.",
   "agents.problem.instructions": "Enter instructions of up to {limit} bytes.",
   "agents.problem.star": "“{tool}”: * is only possible at the end.",

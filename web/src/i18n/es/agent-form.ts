@@ -20,8 +20,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
   "agents.namePlaceholder": "Planificador de viajes",
   "agents.id": "ID",
   "agents.idHint": "Letras minúsculas, cifras y «-». No se puede cambiar después.",
-  "agents.idFixed": "No se puede cambiar.",
-  "agents.listedAs": "Aparece como {slug}",
+  "agents.listedAs": "ID: {slug}",
   "agents.changeId": "Cambiar ID",
   "agents.needsId": "Introduce un ID en letras latinas: el nombre no tiene ninguna.",
   "agents.instructionsPlaceholder":
@@ -43,6 +42,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
     "Usa hasta {limit} letras minúsculas, cifras y «-». Empieza por una letra y no termines en «-».",
   "agents.problem.reserved": "«{name}» está reservado. Elige otro.",
   "agents.problem.taken": "Ya existe un agente «{name}».",
+  "agents.problem.title": "Usa un nombre de hasta {limit} caracteres en una sola línea.",
   "agents.problem.description": "Usa de 1 a {limit} caracteres.",
   "agents.problem.instructions": "Introduce instrucciones de hasta {limit} bytes.",
   "agents.problem.star": "«{tool}»: * solo puede ir al final.",

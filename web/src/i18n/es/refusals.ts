@@ -465,6 +465,13 @@ export const refusals = {
   mail_server_missing: "Introduce el servidor de correo y el remitente.",
   mail_failed: "El correo no se envió: {reason}",
   mail_needs_address: "Indica la dirección a la que se envía el correo.",
+  agent_overridden_by_file: "El archivo de configuración también define un agente «{name}», que se usa en su lugar.",
+  agent_model_missing: "El modelo «{model}» no está disponible. Mientras tanto, el agente no se puede usar.",
+  agent_tools_missing: "Herramientas no disponibles: {names}.",
+  sub_agents_missing: "Subagentes no disponibles: {names}.",
+  skills_missing: "Skills no disponibles: {names}.",
+  agent_cannot_delegate: "El agente tiene subagentes, pero no la herramienta `task` para delegar en ellos.",
+  agent_limit_above_server: "El límite `{limit}` del agente supera el del servidor, que es el que se aplica.",
   search_configured:
     "Los servicios de búsqueda se definen en el archivo de configuración o en el entorno y se cambian allí.",
   search_twice: "Indica cada servicio de búsqueda una sola vez.",
@@ -536,6 +543,7 @@ export const refusals = {
   bad_agent_name:
     "«name» debe tener de 1 a {limit} letras minúsculas, cifras y «-», empezar por una letra y no terminar en «-».",
   agent_name_reserved: "«name» no puede ser «{name}»: este nombre está reservado.",
+  bad_agent_title: "`title` debe tener de 1 a {limit} caracteres en una sola línea.",
   bad_agent_description: "«description» debe explicar en 1 a {limit} caracteres para qué sirve el agente.",
   bad_instructions: "«instructions» debe tener de 1 a {limit} bytes.",
   bad_agent_model:

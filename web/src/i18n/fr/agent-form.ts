@@ -19,8 +19,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
   "agents.namePlaceholder": "Planificateur de voyages",
   "agents.id": "ID",
   "agents.idHint": "Lettres minuscules, chiffres et « - ». Non modifiable par la suite.",
-  "agents.idFixed": "Non modifiable.",
-  "agents.listedAs": "Affiché sous le nom {slug}",
+  "agents.listedAs": "ID : {slug}",
   "agents.changeId": "Modifier l’ID",
   "agents.needsId": "Saisissez un ID en lettres latines : le nom n’en contient pas.",
   "agents.instructionsPlaceholder":
@@ -43,6 +42,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
     "Utilisez au maximum {limit} lettres minuscules, chiffres et « - ». Commencez par une lettre et ne terminez pas par « - ».",
   "agents.problem.reserved": "« {name} » est réservé. Choisissez-en un autre.",
   "agents.problem.taken": "Il existe déjà un agent « {name} ».",
+  "agents.problem.title": "Utilisez un nom de {limit} caractères au plus, sur une seule ligne.",
   "agents.problem.description": "Utilisez de 1 à {limit} caractères.",
   "agents.problem.instructions": "Saisissez des instructions de {limit} octets au maximum.",
   "agents.problem.star": "« {tool} » : * n’est possible qu’à la fin.",

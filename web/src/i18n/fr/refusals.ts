@@ -483,6 +483,13 @@ export const refusals = {
   mail_server_missing: "Saisissez le serveur de messagerie et l’expéditeur.",
   mail_failed: "L’e-mail n’a pas été envoyé : {reason}",
   mail_needs_address: "Indiquez l’adresse à laquelle envoyer l’e-mail.",
+  agent_overridden_by_file: "Le fichier de configuration définit aussi un agent « {name} », qui est utilisé à la place.",
+  agent_model_missing: "Le modèle « {model} » n’est pas disponible. En attendant, l’agent ne peut pas être utilisé.",
+  agent_tools_missing: "Outils non disponibles : {names}.",
+  sub_agents_missing: "Sous-agents non disponibles : {names}.",
+  skills_missing: "Compétences non disponibles : {names}.",
+  agent_cannot_delegate: "L’agent a des sous-agents, mais pas l’outil `task` pour leur déléguer du travail.",
+  agent_limit_above_server: "La limite `{limit}` de l’agent dépasse celle du serveur, qui s’applique.",
   search_configured:
     "Les fournisseurs de recherche sont définis dans le fichier de configuration ou l’environnement. C’est là qu’ils se modifient.",
   search_twice: "Indiquez chaque fournisseur de recherche une seule fois.",
@@ -556,6 +563,7 @@ export const refusals = {
   bad_agent_name:
     "« name » doit comporter de 1 à {limit} lettres minuscules, chiffres et « - », commencer par une lettre et ne pas se terminer par « - ».",
   agent_name_reserved: "« name » ne peut pas être « {name} » : ce nom est réservé.",
+  bad_agent_title: "`title` doit comporter de 1 à {limit} caractères sur une seule ligne.",
   bad_agent_description: "« description » doit indiquer en 1 à {limit} caractères à quoi sert l’agent.",
   bad_instructions: "« instructions » doit comporter de 1 à {limit} octets.",
   bad_agent_model:

@@ -20,8 +20,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
   "agents.namePlaceholder": "旅行プランナー",
   "agents.id": "ID",
   "agents.idHint": "小文字の英字、数字、「-」。後から変更できません。",
-  "agents.idFixed": "変更できません。",
-  "agents.listedAs": "一覧での表示：{slug}",
+  "agents.listedAs": "ID：{slug}",
   "agents.changeId": "ID を変更",
   "agents.needsId": "名前に英字がないため、英字で ID を入力してください。",
   "agents.instructionsPlaceholder":
@@ -42,6 +41,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
     "{limit} 文字以内の小文字の英字、数字、「-」を使用してください。先頭は英字にし、末尾に「-」は使えません。",
   "agents.problem.reserved": "「{name}」は予約されています。別の名前を選択してください。",
   "agents.problem.taken": "エージェント「{name}」はすでにあります。",
+  "agents.problem.title": "{limit} 文字以内、1 行の名前を入力してください。",
   "agents.problem.description": "1～{limit} 文字で入力してください。",
   "agents.problem.instructions": "{limit} バイト以内の指示を入力してください。",
   "agents.problem.star": "「{tool}」：* は末尾にだけ使えます。",

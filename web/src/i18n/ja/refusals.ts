@@ -412,6 +412,13 @@ export const refusals = {
   mail_server_missing: "メールサーバーと差出人を入力してください。",
   mail_failed: "メールを送信できませんでした: {reason}",
   mail_needs_address: "メールの宛先アドレスを指定してください。",
+  agent_overridden_by_file: "設定ファイルにもエージェント「{name}」があり、そちらが使われます。",
+  agent_model_missing: "モデル「{model}」は利用できません。利用できるようになるまで、このエージェントは使えません。",
+  agent_tools_missing: "利用できないツール: {names}",
+  sub_agents_missing: "利用できないサブエージェント: {names}",
+  skills_missing: "利用できないスキル: {names}",
+  agent_cannot_delegate: "サブエージェントがありますが、委任するためのツール `task` がありません。",
+  agent_limit_above_server: "エージェントの上限 `{limit}` がサーバーの上限を超えています。サーバーの上限が適用されます。",
   search_configured: "検索プロバイダーは構成ファイルまたは環境変数で設定されたもので、変更もそこで行います。",
   search_twice: "各検索プロバイダーは 1 回だけ指定してください。",
   search_url_missing: "SearXNG のアドレスを入力してください。",
@@ -476,6 +483,7 @@ export const refusals = {
   bad_agent_name:
     "`name` は 1～{limit} 文字の小文字の英字、数字、「-」で、英字で始まり、「-」で終わらないようにしてください。",
   agent_name_reserved: "`name` を「{name}」にはできません。この名前は予約されています。",
+  bad_agent_title: "`title` は 1 行で 1～{limit} 文字にしてください。",
   bad_agent_description: "`description` には、エージェントの用途を 1～{limit} 文字で記述してください。",
   bad_instructions: "`instructions` は 1～{limit} バイトにしてください。",
   bad_agent_model:

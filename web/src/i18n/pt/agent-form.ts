@@ -20,8 +20,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
   "agents.namePlaceholder": "Planejador de viagens",
   "agents.id": "ID",
   "agents.idHint": "Letras minúsculas, números e “-”. Não pode ser alterado depois.",
-  "agents.idFixed": "Não pode ser alterado.",
-  "agents.listedAs": "Aparece como {slug}",
+  "agents.listedAs": "ID: {slug}",
   "agents.changeId": "Alterar ID",
   "agents.needsId": "Digite um ID em letras latinas: o nome não tem nenhuma.",
   "agents.instructionsPlaceholder":
@@ -43,6 +42,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
     "Use até {limit} letras minúsculas, números e “-”. Comece com uma letra e não termine com “-”.",
   "agents.problem.reserved": "“{name}” é reservado. Escolha outro.",
   "agents.problem.taken": "Já existe um agente “{name}”.",
+  "agents.problem.title": "Use um nome de até {limit} caracteres em uma única linha.",
   "agents.problem.description": "Use de 1 a {limit} caracteres.",
   "agents.problem.instructions": "Digite instruções de até {limit} bytes.",
   "agents.problem.star": "“{tool}”: * só é possível no final.",

@@ -446,6 +446,13 @@ export const refusals = {
   mail_server_missing: "Informe o servidor de e-mail e o remetente.",
   mail_failed: "O e-mail não foi enviado: {reason}",
   mail_needs_address: "Informe o endereço para o qual o e-mail será enviado.",
+  agent_overridden_by_file: "O arquivo de configuração também define um agente “{name}”, que é usado no lugar deste.",
+  agent_model_missing: "O modelo “{model}” não está disponível. Até lá, o agente não pode ser usado.",
+  agent_tools_missing: "Ferramentas não disponíveis: {names}.",
+  sub_agents_missing: "Subagentes não disponíveis: {names}.",
+  skills_missing: "Skills não disponíveis: {names}.",
+  agent_cannot_delegate: "O agente tem subagentes, mas não a ferramenta `task` para delegar a eles.",
+  agent_limit_above_server: "O limite `{limit}` do agente está acima do limite do servidor, que prevalece.",
   search_configured:
     "Os serviços de busca são definidos no arquivo de configuração ou no ambiente e são alterados por lá.",
   search_twice: "Indique cada serviço de busca uma só vez.",
@@ -513,6 +520,7 @@ export const refusals = {
   bad_agent_name:
     "`name` precisa ter de 1 a {limit} letras minúsculas, números e “-”, começar com uma letra e não terminar com “-”.",
   agent_name_reserved: "`name` não pode ser “{name}”: este nome é reservado.",
+  bad_agent_title: "`title` deve ter de 1 a {limit} caracteres em uma única linha.",
   bad_agent_description: "`description` precisa dizer em 1 a {limit} caracteres para que serve o agente.",
   bad_instructions: "`instructions` precisa ter de 1 a {limit} bytes.",
   bad_agent_model: "`model` precisa ser o ID de um modelo, de 1 a {limit} bytes; omita-o para usar o padrão.",

@@ -20,8 +20,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
   "agents.namePlaceholder": "Планировщик поездок",
   "agents.id": "Идентификатор",
   "agents.idHint": "Строчные латинские буквы, цифры и «-». Потом изменить нельзя.",
-  "agents.idFixed": "Изменить нельзя.",
-  "agents.listedAs": "В списках: {slug}",
+  "agents.listedAs": "Идентификатор: {slug}",
   "agents.changeId": "Изменить идентификатор",
   "agents.needsId": "Введите идентификатор латиницей: в имени нет латинских букв.",
   "agents.instructionsPlaceholder":
@@ -43,6 +42,7 @@ export const agentForm: Record<keyof typeof en, Entry> = {
     "До {limit} строчных латинских букв, цифр и «-». Начните с буквы и не заканчивайте на «-».",
   "agents.problem.reserved": "Имя «{name}» занято системой. Выберите другое.",
   "agents.problem.taken": "Агент «{name}» уже есть.",
+  "agents.problem.title": "Имя: до {limit} символов в одну строку.",
   "agents.problem.description": "От 1 до {limit} символов.",
   "agents.problem.instructions": "Введите инструкции длиной до {limit} байт.",
   "agents.problem.star": "«{tool}»: знак * допустим только в конце.",

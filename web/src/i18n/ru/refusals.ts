@@ -446,6 +446,13 @@ export const refusals = {
   mail_server_missing: "Укажите почтовый сервер и отправителя.",
   mail_failed: "Письмо не отправлено: {reason}",
   mail_needs_address: "Укажите адрес, на который отправить письмо.",
+  agent_overridden_by_file: "В файле конфигурации тоже есть агент «{name}», используется он.",
+  agent_model_missing: "Модель «{model}» недоступна. Пока её нет, агентом нельзя пользоваться.",
+  agent_tools_missing: "Недоступные инструменты: {names}.",
+  sub_agents_missing: "Недоступные субагенты: {names}.",
+  skills_missing: "Недоступные навыки: {names}.",
+  agent_cannot_delegate: "У агента есть субагенты, но нет инструмента `task`, чтобы передавать им задачи.",
+  agent_limit_above_server: "Лимит агента `{limit}` выше лимита сервера; действует лимит сервера.",
   search_configured: "Поисковые сервисы заданы в файле конфигурации или переменных окружения и меняются там.",
   search_twice: "Укажите каждый поисковый сервис только один раз.",
   search_url_missing: "Введите адрес вашего SearXNG.",
@@ -519,6 +526,7 @@ export const refusals = {
   bad_agent_name:
     "Имя («name») — от 1 до {limit} строчных латинских букв, цифр и «-»; начинается с буквы и не кончается на «-».",
   agent_name_reserved: "Имя («name») не может быть «{name}»: оно уже значит другое.",
+  bad_agent_title: "Поле `title` — от 1 до {limit} символов в одну строку.",
   bad_agent_description: "Описание («description») — от 1 до {limit} знаков о том, для чего агент.",
   bad_instructions: "Указания («instructions») — от 1 до {limit} байт.",
   bad_agent_model:

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use agent::{AgentDefinition, Agents, Pattern, Skills, Star};
+use agent::{AgentDefinition, AgentLimits, Agents, Pattern, Skills, Star};
+use domain::LocalizedText;
 
 use super::KnownAgent;
 use crate::{
     gateway::{agents::DefinedAgents, models::Models},
+    messages::Settings,
     platform::live_config::LiveConfig,
     tools::{mcp_servers::McpServers, programs::ProgramsHere},
 };
@@ -37,8 +39,12 @@ impl AgentChecks {
         names
     }
 
-    /// Warnings about an agent, in sentences. Most may resolve themselves: servers come up, agents are created.
-    pub(crate) fn agent_warnings(&self, known: &KnownAgent, there_are: &Skills) -> Vec<String> {
+    /// Warnings about an agent. Most may resolve themselves: servers come up, agents are created.
+    pub(crate) fn agent_warnings(
+        &self,
+        known: &KnownAgent,
+        there_are: &Skills,
+    ) -> Vec<LocalizedText> {
         let AgentDefinition {
             name,
             model,
@@ -48,18 +54,16 @@ impl AgentChecks {
             limits,
             ..
         } = &*known.definition;
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<Settings> = Vec::new();
         if known.is_hidden {
-            warnings.push(format!(
-                "The configuration's file has an agent “{name}” too, which is used instead."
-            ));
+            warnings.push(Settings::AgentOverriddenByFile { name: name.clone() });
         }
         if let Some(model) = model
             && self.models.catalogue().model(model).is_none()
         {
-            warnings.push(format!(
-                "The model “{model}” is not there now. Until it is, the agent cannot be used."
-            ));
+            warnings.push(Settings::AgentModelMissing {
+                model: model.clone(),
+            });
         }
         let there = self.tool_names();
         let is_there = |tool: &&String| {
@@ -67,10 +71,8 @@ impl AgentChecks {
                 .is_ok_and(|pattern| there.iter().any(|name| pattern.fits(name, Star::Anything)))
         };
         let is_known = |tool: &&String| is_there(tool) || self.mcp_servers.may_be_personal(tool);
-        warnings.extend(not_there(
-            "tool",
-            tools.iter().flatten().filter(|tool| !is_known(tool)),
-        ));
+        let missing = tools.iter().flatten().filter(|tool| !is_known(tool));
+        warnings.extend(listed(missing).map(|names| Settings::AgentToolsMissing { names }));
         let agents = self.defined_agents.list();
         let is_callable = |name: &&String| {
             self.agents
@@ -83,44 +85,40 @@ impl AgentChecks {
             .iter()
             .flatten()
             .filter(|name| !is_callable(name));
-        warnings.extend(not_there("agent that may be called", missing));
+        warnings.extend(listed(missing).map(|names| Settings::SubAgentsMissing { names }));
         let is_known = |name: &&String| there_are.skills.iter().any(|skill| skill.name == **name);
-        warnings.extend(not_there(
-            "skill",
-            skills.iter().flatten().filter(|name| !is_known(name)),
-        ));
+        let missing = skills.iter().flatten().filter(|name| !is_known(name));
+        warnings.extend(listed(missing).map(|names| Settings::SkillsMissing { names }));
         let has_task = tools
             .as_ref()
             .is_none_or(|tools| tools.iter().any(|tool| tool == "task" || tool == "*"));
         if sub_agents.as_ref().is_some_and(|names| !names.is_empty()) && !has_task {
-            warnings
-                .push("It has sub-agents, but not the tool `task` to hand them work.".to_owned());
+            warnings.push(Settings::AgentCannotDelegate);
         }
-        let own = limits.of_agent();
+        let limits = self.limits_above(&limits.of_agent()).into_iter();
+        warnings.extend(limits.map(|limit| Settings::AgentLimitAboveServer {
+            limit: limit.to_owned(),
+        }));
+        warnings.into_iter().map(LocalizedText::from).collect()
+    }
+
+    /// The limits of an agent that are above the server's.
+    fn limits_above(&self, own: &AgentLimits) -> Vec<&'static str> {
         let server = self.config.now().limits;
+        let cost = own.cost_micro_usd;
         let above = [
-            ("steps", own.steps.is_some_and(|steps| steps > server.steps)),
-            (
-                "tokens",
-                own.tokens.is_some_and(|tokens| tokens > server.tokens),
-            ),
-            (
-                "usd",
-                own.cost_micro_usd
-                    .is_some_and(|cost| cost > server.cost_micro_usd),
-            ),
-            ("minutes", own.time.is_some_and(|time| time > server.time)),
+            ("steps", own.steps.is_some_and(|it| it > server.steps)),
+            ("tokens", own.tokens.is_some_and(|it| it > server.tokens)),
+            ("usd", cost.is_some_and(|it| it > server.cost_micro_usd)),
+            ("minutes", own.time.is_some_and(|it| it > server.time)),
         ];
-        for (limit, _) in above.into_iter().filter(|(_, is_above)| *is_above) {
-            warnings.push(format!(
-                "Its limit on {limit} is above the server's own, which holds."
-            ));
-        }
-        warnings
+        let above = above.into_iter().filter(|(_, is_above)| *is_above);
+        above.map(|(limit, _)| limit).collect()
     }
 }
 
-fn not_there<'a>(what: &str, names: impl Iterator<Item = &'a String>) -> Option<String> {
+/// The names in quotes; `None` if there are none.
+fn listed<'a>(names: impl Iterator<Item = &'a String>) -> Option<String> {
     let names: Vec<String> = names.map(|name| format!("“{name}”")).collect();
-    (!names.is_empty()).then(|| format!("There is no {what} {} now.", names.join(", ")))
+    (!names.is_empty()).then(|| names.join(", "))
 }

@@ -6,6 +6,7 @@ import { sentenceOf } from "../../../state/toasts.svelte.ts";
 
 export type AgentField =
   | "name"
+  | "title"
   | "description"
   | "instructions"
   | "model"
@@ -27,6 +28,7 @@ export interface Problem {
 
 const fields: Partial<Record<keyof Messages, AgentField>> = {
   bad_agent_name: "name",
+  bad_agent_title: "title",
   agent_name_reserved: "name",
   agent_name_taken: "name",
   bad_agent_description: "description",
@@ -71,6 +73,8 @@ function textOf(error: ApiError): string {
       return t("agents.problem.reserved", { name: value("name") });
     case "agent_name_taken":
       return t("agents.problem.taken", { name: value("name") });
+    case "bad_agent_title":
+      return t("agents.problem.title", { limit: value("limit") });
     case "bad_agent_description":
       return t("agents.problem.description", { limit: value("limit") });
     case "bad_instructions":

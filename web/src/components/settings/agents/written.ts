@@ -15,6 +15,7 @@ type LimitName = (typeof limitNames)[number];
 
 /** Lists are `null` for all. */
 export interface WrittenAgent {
+  /** As people see it. */
   name: string;
   /** The name in requests as typed; `null` while it follows the name. */
   slug: string | null;
@@ -34,7 +35,7 @@ export interface WrittenAgent {
 export function writtenOf(agent: DefinedAgent | null): WrittenAgent {
   const limit = (name: LimitName) => String(agent?.limits[name] ?? "");
   return {
-    name: agent?.name ?? "",
+    name: agent?.title ?? agent?.name ?? "",
     slug: agent?.name ?? null,
     description: agent?.description ?? "",
     instructions: agent?.instructions ?? "",
@@ -79,8 +80,10 @@ export function definitionOf(written: WrittenAgent, name: string): AgentDefiniti
   for (const limit of limitNames) {
     if (written.limits[limit].trim() !== "") limits[limit] = parse(written.limits[limit]);
   }
+  const title = written.name.trim();
   return {
     name,
+    ...(title !== "" && title !== name && { title }),
     description: written.description.trim() || describedBy(written.instructions),
     instructions: written.instructions,
     limits,
