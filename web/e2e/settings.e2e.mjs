@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, launch, openPage, until } from "./browser.mjs";
-import { addPerson, callApi, setUp } from "./people.mjs";
+import { addPerson, callApi, logIn, setUp } from "./people.mjs";
 import { startGlasshouse } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
@@ -14,7 +14,7 @@ test.describe.configure({ mode: "serial" });
 let browser, cookies, glasshouse, sections;
 
 test.beforeAll(async () => {
-  [browser, glasshouse] = await Promise.all([launch(), startGlasshouse()]);
+  [browser, glasshouse] = await Promise.all([launch(), startGlasshouse({ GLASSHOUSE_LIMITS_DEPTH: "3" })]);
   const page = await openPage(browser, { url: glasshouse.url });
   await setUp(page);
   await page.goto("/settings");
@@ -180,7 +180,13 @@ test("the search finds a setting by its label, opens it with the keyboard and ma
   await page.getByText("No matching settings").waitFor();
   await search(page).fill("session_hours");
   await search(page).press("Enter");
-  await page.getByText("session_hours = 720").waitFor();
+  await hasValue(page.getByLabel("Stay signed in when inactive"), "720");
+  await search(page).fill("limits.usd");
+  assert.equal(await page.locator("[role=option]").count(), 1, "only the configuration");
+  await search(page).fill("run cost");
+  await search(page).press("Enter");
+  await page.waitForURL("**/settings/configuration#setting.limits.usd");
+  await isFocused(page.getByLabel("Run cost"));
   await search(page).fill("x");
   await search(page).press("Escape");
   assert.equal(await search(page).inputValue(), "");
@@ -279,21 +285,150 @@ test("background jobs show their last and next runs", async () => {
   await page.context().close();
 });
 
-test("settings of the server are found by what they do", async () => {
+/** The page of the settings of the server, and the row of one of them. */
+async function openConfiguration(address = "/settings/configuration") {
   const page = await openPage(browser, { url: glasshouse.url });
   await page.context().addCookies(cookies);
-  await page.goto("/settings/configuration");
-  const steps = page.getByText("limits.steps = 50");
-  await steps.waitFor();
+  await page.goto(address);
+  const row = (title) => page.getByRole("main").getByRole("listitem").filter({ hasText: title });
+  return { page, row };
+}
+
+test("settings of the server are found by what they do", async () => {
+  const { page, row } = await openConfiguration();
+  const steps = page.getByLabel("Agent steps");
+  await hasValue(steps, "50");
   const field = page.getByRole("main").getByRole("searchbox", { name: "Search" });
   await field.fill("browser stays signed in");
-  await page.getByText("session_hours = 720").waitFor();
+  await hasValue(page.getByLabel("Stay signed in when inactive"), "720");
   assert.equal(await steps.count(), 0);
+
+  // Addresses are read at the start, so they are not among those that can be changed.
+  await field.fill("addresses to listen on");
+  await page.getByText("No matching settings").waitFor();
+  await page.getByRole("button", { name: "Search all settings" }).click();
+  await row("listen").getByText("Set by a command-line flag").waitFor();
+  await row("listen").getByText("Read when the server starts").waitFor();
+  await field.fill("moderation");
+  await row("moderation").getByText("Only the person who runs the server can change this").waitFor();
+
   await field.fill("");
-  // The test's command line sets its address and its folder.
-  await page.getByLabel("Only changed settings").check();
-  await page.getByText("From a command-line flag").first().waitFor();
+  await page.getByLabel("Show", { exact: true }).selectOption("Changed from default");
+  await row("listen").first().waitFor();
   assert.equal(await steps.count(), 0);
-  assert.ok(await page.getByText("listen = ").isVisible());
+  await page.getByLabel("Show", { exact: true }).selectOption("All settings");
+  await check(page, "all settings of the server");
+  await row("web.search_url").getByRole("link", { name: "Change under “Web search”" }).click();
+  await page.waitForURL("**/settings/tools#webSearch.title");
+  await page.context().close();
+});
+
+test("a setting of the server is changed and reset, and the audit log tells it", async () => {
+  const { page, row } = await openConfiguration();
+  const steps = page.getByLabel("Agent steps");
+  const of = row("limits.steps");
+  await hasValue(steps, "50");
+  assert.equal(await of.getByRole("button").count(), 0, "nothing to save or to reset");
+  await steps.fill("7");
+  await of.getByText("Not saved. Current value: 50").waitFor();
+  await check(page, "a setting with a draft");
+
+  // What was typed survives Escape and a reload, and is no change yet.
+  await steps.press("Escape");
+  await page.reload();
+  await hasValue(steps, "7");
+  await of.getByRole("button", { name: "Cancel" }).click();
+  await hasValue(steps, "50");
+  await isFocused(steps);
+
+  await steps.fill("7");
+  await steps.press("Enter");
+  await page.getByText("Saved", { exact: true }).waitFor();
+  await page.reload();
+  await hasValue(steps, "7");
+  await of.getByText("Default: 50").waitFor();
+
+  await of.getByRole("button", { name: "Reset to default: Agent steps" }).click();
+  await hasValue(steps, "50");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await hasValue(steps, "7");
+  await of.getByRole("button", { name: "Reset to default: Agent steps" }).click();
+  await hasValue(steps, "50");
+
+  const fetch = page.getByLabel("Read web pages");
+  await fetch.uncheck();
+  await row("web.fetch").getByText("Not saved. Current value: On").waitFor();
+  await row("web.fetch").getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved", { exact: true }).first().waitFor();
+  await page.reload();
+  await fetch.waitFor();
+  assert.ok(!(await fetch.isChecked()));
+
+  await page.goto("/settings/audit");
+  const entries = page.getByRole("main").getByRole("listitem");
+  await entries.getByText("Agent steps: 50 → 7").first().waitFor();
+  await entries.getByText("Agent steps: 7 → 50").first().waitFor();
+  await entries.getByText("Read web pages: On → Off").waitFor();
+  assert.deepEqual(page.complaints, []);
+  await page.context().close();
+});
+
+test("a value that is refused stays in its field, and one of the environment is fixed", async () => {
+  const { page, row } = await openConfiguration();
+  const share = page.getByLabel("Context used before summarizing");
+  const of = row("limits.context_share");
+  await share.fill("3");
+  await share.press("Enter");
+  await of.getByRole("alert").getByText("limits.context_share must be 0.2 to 0.95").waitFor();
+  await hasValue(share, "3");
+  assert.equal(await share.getAttribute("aria-invalid"), "true");
+  await isFocused(share);
+  await check(page, "a refused setting");
+  await share.fill("half");
+  await share.press("Enter");
+  await of.getByRole("alert").getByText("Enter a number").waitFor();
+  await share.fill("0,5");
+  await share.press("Enter");
+  await page.getByText("Saved", { exact: true }).waitFor();
+  await hasValue(share, "0.5");
+
+  const depth = row("limits.depth");
+  await depth.getByText("Set by GLASSHOUSE_LIMITS_DEPTH").waitFor();
+  assert.equal(await depth.getByRole("textbox").count(), 0);
+  await page.context().close();
+});
+
+test("models for documents are chosen where the documents are", async () => {
+  const { page, row } = await openConfiguration("/settings/knowledge");
+  await heading(page, "Models for documents").waitFor();
+  const values = { "knowledge.vision_model": "my-vision-model" };
+  await callApi(page, glasshouse.url, "patch", "/settings", { values });
+  await page.reload();
+  const vision = page.getByLabel("Model that reads images");
+  await hasValue(vision, "my-vision-model");
+  await vision.selectOption("None");
+  await row("knowledge.vision_model").getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  await check(page, "models for documents");
+  await page.goto("/settings/configuration");
+  await hasValue(vision, "");
+  await page.goto("/settings/audit");
+  await page.getByText("Model that reads images: my-vision-model → none").waitFor();
+  await page.context().close();
+});
+
+test("only administrators see settings of the server", async () => {
+  const { page: admin } = await openConfiguration();
+  const eve = { name: "Eve", email: "eve@example.org", password: "battery staple" };
+  await addPerson(admin, eve);
+  await admin.context().close();
+  const page = await openPage(browser, { url: glasshouse.url });
+  await logIn(page, eve);
+  await page.waitForURL((url) => url.pathname !== "/login");
+  await page.goto("/settings/configuration");
+  await heading(page, "General").waitFor();
+  assert.equal(await page.getByText("Agent steps").count(), 0);
+  const answer = await page.request.get(`${glasshouse.url}/api/v1/settings`);
+  assert.ok([401, 403].includes(answer.status()), `${answer.status()}`);
   await page.context().close();
 });

@@ -100,3 +100,31 @@ test("what is no value of the subject is told beside", () => {
     "New thing, Deep: 1",
   ]);
 });
+
+test("a change of server settings is told by their titles, with what was before", () => {
+  const change = (before: object, values: object) =>
+    told(entry("settings.change", { before, values }, null))[0];
+  expect(change({ "limits.steps": 50 }, { "limits.steps": 7 })).toEqual(["Agent steps: 50 → 7"]);
+  expect(
+    change(
+      { session_hours: 1, "web.fetch": true, "knowledge.graph_model": "" },
+      { session_hours: 720, "web.fetch": false, "knowledge.graph_model": "llama" },
+    ),
+  ).toEqual([
+    "Stay signed in when inactive: 1 hour → 720 hours",
+    "Read web pages: On → Off",
+    "Model for knowledge graphs: none → llama",
+  ]);
+  // One without a title, of a newer server, and one that is secret.
+  expect(change({ "moon.phase": "[]" }, { "moon.phase": '["full", "new"]' })).toEqual([
+    "moon.phase: none → full, new",
+  ]);
+  const rules = [{ tool: "write_file", arguments: { path: "/site/*" }, then: "ask" }];
+  expect(change({ approvals: "[]" }, { approvals: JSON.stringify(rules) })).toEqual([
+    "approvals: none → write_file /site/* ask",
+  ]);
+  expect(change({ "oidc.client_secret": null }, { "oidc.client_secret": null })).toEqual([
+    "oidc.client_secret: (secret)",
+  ]);
+  expect(told(entry("settings.change", null))).toEqual([[], []]);
+});

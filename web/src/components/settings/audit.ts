@@ -1,9 +1,11 @@
 /** Formats entries of the audit log. */
 import type { AuditEntry } from "../../api/audit.ts";
+import type { SettingValue } from "../../api/configuration.ts";
 import { en } from "../../i18n/en/dictionary.ts";
 import { formatList } from "../../i18n/format.ts";
 import { t, type Key } from "../../i18n/index.svelte.ts";
 import { labelOf, valueOf } from "./audit-words.ts";
+import { formatValue, titleOf as titleOfSetting } from "./configuration/setting.ts";
 
 /** Filter categories: prefixes of action names. */
 export const areas = [
@@ -70,6 +72,7 @@ export function detailsOf(
   entry: AuditEntry,
   earlier: readonly AuditEntry[] = [],
 ): { changes: Detail[]; others: Detail[] } {
+  if (entry.action === "settings.change") return { changes: changesOfSettings(entry.details), others: [] };
   const changes: Detail[] = [];
   const others: Detail[] = [];
   const ofArea = states[areaOf(entry.action)] ?? [];
@@ -78,6 +81,39 @@ export function detailsOf(
     else others.push(...leaves(name, value, undefined));
   }
   return { changes, others };
+}
+
+/** The entry itself has the values before. */
+function changesOfSettings(details: Details | null): Detail[] {
+  const [before, after] = [valuesOf(details?.before), valuesOf(details?.values)];
+  return Object.entries(after).map(([name, value]) => {
+    const old = before[name];
+    const isKnown = old !== undefined && JSON.stringify(old) !== JSON.stringify(value);
+    return {
+      name: titleOfSetting(name),
+      before: isKnown ? formatValue(name, old) : null,
+      after: formatValue(name, value),
+    };
+  });
+}
+
+type Values = Record<string, SettingValue | null>;
+
+function valuesOf(values: unknown): Values {
+  if (!isObject(values)) return {};
+  const read = (value: unknown) => (typeof value === "string" ? (listOf(value) ?? value) : value);
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, read(value)])) as Values;
+}
+
+/** The log has lists as JSON. */
+function listOf(text: string): unknown[] | undefined {
+  if (!text.startsWith("[")) return undefined;
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** `undefined` if no earlier entry has it. */

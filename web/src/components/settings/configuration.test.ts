@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { ServerSetting } from "../../api/configuration.ts";
 import { translations } from "../../i18n/index.svelte.ts";
-import { aboutSetting, bySection, written } from "./configuration.ts";
+import { aboutSetting, bySection, isShown, piecesOf, written } from "./configuration.ts";
 
 /** Names of all settings, from the file that is compiled into the server. */
 function names(): string[] {
@@ -25,6 +25,7 @@ const setting = (name: string): ServerSetting => ({
   default: "",
   value: "",
   from: "default",
+  changed_in: "web_app",
 });
 
 test.each(Object.entries(translations))("each setting says what it does in %s", async (_, translation) => {
@@ -52,4 +53,24 @@ test("settings stand in their sections, those of the server first", () => {
     ["server", "auth", "listen"],
     ["log", "log.level", "log.format"],
   ]);
+});
+
+test("names and paths of the documentation are code", () => {
+  expect(piecesOf("The `robots.txt` of sites. See docs/knowledge/graph.md#graph-database.")).toEqual([
+    { text: "The ", isCode: false },
+    { text: "robots.txt", isCode: true },
+    { text: " of sites. See ", isCode: false },
+    { text: "docs/knowledge/graph.md#graph-database", isCode: true },
+    { text: ".", isCode: false },
+  ]);
+});
+
+test("the filter has what can be changed, also if it is fixed, or what is no default", () => {
+  const fixed = { ...setting("limits.depth"), from: "environment" as const };
+  const listen = { ...setting("listen"), changed_in: "start" as const };
+  const shown = (filter: Parameters<typeof isShown>[1]) =>
+    [fixed, listen, setting("limits.usd")].filter((it) => isShown(it, filter)).map(({ name }) => name);
+  expect(shown("here")).toEqual(["limits.depth", "limits.usd"]);
+  expect(shown("changed")).toEqual(["limits.depth"]);
+  expect(shown("all")).toHaveLength(3);
 });

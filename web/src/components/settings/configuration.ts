@@ -18,6 +18,21 @@ export function written(value: SettingValue): string {
   return value.length === 0 ? "[]" : `[${value.map((one) => JSON.stringify(one)).join(", ")}]`;
 }
 
+/** Splits a description: names between backticks and paths of the documentation are code. */
+export function piecesOf(text: string): { text: string; isCode: boolean }[] {
+  const pieces = text.split(/(`[^`]+`|docs\/[\w/-]+\.md(?:#[\w-]+)?)/);
+  return pieces
+    .map((piece, index) => ({ text: piece.replace(/^`|`$/g, ""), isCode: index % 2 === 1 }))
+    .filter(({ text }) => text !== "");
+}
+
+export type Shown = "here" | "changed" | "all";
+
+export function isShown({ changed_in, from }: ServerSetting, shown: Shown): boolean {
+  if (shown === "all") return true;
+  return shown === "here" ? changed_in === "web_app" : from !== "default";
+}
+
 /** Groups the settings by section; those without one come first. */
 export function bySection(settings: readonly ServerSetting[]): [string, ServerSetting[]][] {
   const sections = new Map<string, ServerSetting[]>([[server, []]]);

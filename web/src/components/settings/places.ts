@@ -1,4 +1,5 @@
 /** Headings and labels of each settings page, for the search. */
+import { settingTitles } from "../../i18n/en/setting-titles.ts";
 import type { Key } from "../../i18n/index.svelte.ts";
 import { session } from "../../state/session.svelte.ts";
 
@@ -21,6 +22,13 @@ const prices = [
   "models.audioInputPrice",
   "models.audioOutputPrice",
 ] as const;
+
+const documentModels: Key[] = [
+  "setting.knowledge.vision_model",
+  "setting.knowledge.graph_model",
+  "setting.knowledge.rerank_model",
+];
+const settings = Object.keys(settingTitles).filter((key): key is Key => key.startsWith("setting."));
 
 /** By the name of the page. */
 export const places: Record<string, Part[]> = {
@@ -131,6 +139,7 @@ export const places: Record<string, Part[]> = {
       also: ["embedding.queryPrefix", "embedding.passagePrefix"],
       words: "embedding RAG",
     },
+    { heading: "documents.models", labels: documentModels, words: "reranking vision graph" },
   ],
   people: [
     { also: ["people.new", "people.suspend", "reset.make", "invitations.title"] },
@@ -165,6 +174,8 @@ export const places: Record<string, Part[]> = {
     },
   ],
   jobs: [{ also: ["jobs.lastRun", "jobs.nextRun", "jobs.failures"] }],
-  configuration: [{ labels: ["configuration.onlySet"] }],
+  configuration: [
+    { labels: ["configuration.show", ...settings.filter((key) => !documentModels.includes(key))] },
+  ],
   audit: [{ labels: ["audit.area", "audit.csv"] }],
 };

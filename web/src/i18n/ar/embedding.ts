@@ -42,4 +42,6 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.area.embedding": "نموذج التضمين",
   "audit.embedding.change": "تغيير نموذج التضمين",
   "audit.embedding.try": "اختبار نموذج التضمين",
+  "documents.models": "نماذج المستندات",
+  "documents.modelsIntro": "تعالج المستندات في الخلفية وعند البحث. تُحتسب رموزها المميزة ضمن الاستخدام.",
 };

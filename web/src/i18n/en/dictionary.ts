@@ -22,6 +22,7 @@ import { pipelines } from "./pipelines.ts";
 import { research } from "./research.ts";
 import { sharing } from "./sharing.ts";
 import { settings } from "./settings.ts";
+import { settingTitles } from "./setting-titles.ts";
 import { steps } from "./steps.ts";
 import { temporary } from "./temporary.ts";
 import { twoStep } from "./two-step.ts";
@@ -36,6 +37,7 @@ export const en = {
   ...chats,
   ...configuration,
   ...settings,
+  ...settingTitles,
   ...sharing,
   ...steps,
   ...temporary,

@@ -37,4 +37,7 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.area.embedding": "Modelo de embeddings",
   "audit.embedding.change": "Modelo de embeddings modificado",
   "audit.embedding.try": "Modelo de embeddings probado",
+  "documents.models": "Modelos para documentos",
+  "documents.modelsIntro":
+    "Procesan los documentos en segundo plano y en las búsquedas. Sus tokens cuentan como uso.",
 };

@@ -36,4 +36,7 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.area.embedding": "埋め込みモデル",
   "audit.embedding.change": "埋め込みモデルを変更",
   "audit.embedding.try": "埋め込みモデルをテスト",
+  "documents.models": "ドキュメント用のモデル",
+  "documents.modelsIntro":
+    "バックグラウンドと検索時にドキュメントを処理します。トークンは使用量に含まれます。",
 };

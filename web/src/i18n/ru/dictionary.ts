@@ -22,6 +22,7 @@ import { pipelines } from "./pipelines.ts";
 import { research } from "./research.ts";
 import { sharing } from "./sharing.ts";
 import { settings } from "./settings.ts";
+import { settingTitles } from "./setting-titles.ts";
 import { steps } from "./steps.ts";
 import { temporary } from "./temporary.ts";
 import { twoStep } from "./two-step.ts";
@@ -37,6 +38,7 @@ export const dictionary: Dictionary = {
   ...chats,
   ...configuration,
   ...settings,
+  ...settingTitles,
   ...sharing,
   ...steps,
   ...temporary,

@@ -34,4 +34,6 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.area.embedding": "嵌入模型",
   "audit.embedding.change": "更改了嵌入模型",
   "audit.embedding.try": "测试了嵌入模型",
+  "documents.models": "文档模型",
+  "documents.modelsIntro": "它们在后台和搜索时处理文档，其 Token 计入用量。",
 };
