@@ -296,7 +296,7 @@ async function openConfiguration(address = "/settings/configuration") {
 
 test("settings of the server are found by what they do", async () => {
   const { page, row } = await openConfiguration();
-  const steps = page.getByLabel("Agent steps");
+  const steps = page.getByLabel("Agent steps", { exact: true });
   await hasValue(steps, "50");
   const field = page.getByRole("main").getByRole("searchbox", { name: "Search" });
   await field.fill("browser stays signed in");
@@ -325,7 +325,7 @@ test("settings of the server are found by what they do", async () => {
 
 test("a setting of the server is changed and reset, and the audit log tells it", async () => {
   const { page, row } = await openConfiguration();
-  const steps = page.getByLabel("Agent steps");
+  const steps = page.getByLabel("Agent steps", { exact: true });
   const of = row("limits.steps");
   await hasValue(steps, "50");
   assert.equal(await of.getByRole("button").count(), 0, "nothing to save or to reset");
@@ -355,7 +355,7 @@ test("a setting of the server is changed and reset, and the audit log tells it",
   await of.getByRole("button", { name: "Reset to default: Agent steps" }).click();
   await hasValue(steps, "50");
 
-  const fetch = page.getByLabel("Read web pages");
+  const fetch = page.getByLabel("Read web pages", { exact: true });
   await fetch.uncheck();
   await row("web.fetch").getByText("Not saved. Current value: On").waitFor();
   await row("web.fetch").getByRole("button", { name: "Save" }).click();
@@ -375,7 +375,7 @@ test("a setting of the server is changed and reset, and the audit log tells it",
 
 test("a value that is refused stays in its field, and one of the environment is fixed", async () => {
   const { page, row } = await openConfiguration();
-  const share = page.getByLabel("Context used before summarizing");
+  const share = page.getByLabel("Context used before summarizing", { exact: true });
   const of = row("limits.context_share");
   await share.fill("3");
   await share.press("Enter");
@@ -404,7 +404,7 @@ test("models for documents are chosen where the documents are", async () => {
   const values = { "knowledge.vision_model": "my-vision-model" };
   await callApi(page, glasshouse.url, "patch", "/settings", { values });
   await page.reload();
-  const vision = page.getByLabel("Model that reads images");
+  const vision = page.getByLabel("Model that reads images", { exact: true });
   await hasValue(vision, "my-vision-model");
   await vision.selectOption("None");
   await row("knowledge.vision_model").getByRole("button", { name: "Save" }).click();
