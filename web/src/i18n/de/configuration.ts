@@ -32,4 +32,10 @@ export const configuration: Record<keyof typeof en, Entry> = {
   "configuration.from.file": "Gesetzt in {file}",
   "configuration.from.environment": "Gesetzt durch {variable}",
   "configuration.from.flag": "Gesetzt durch ein Kommandozeilen-Flag",
+  "configuration.range": "Geben Sie eine Zahl von {least} bis {most} ein.",
+  "configuration.prompt": "Prompt {number}",
+  "configuration.promptTitle": "Titel (optional)",
+  "configuration.promptText": "Prompt",
+  "configuration.addPrompt": "Prompt hinzufügen",
+  "configuration.removePrompt": "Prompt {number} entfernen",
 };

@@ -2,6 +2,7 @@
 import { changeSettings, getConfiguration } from "../../../api/calls.ts";
 import type { Configuration, ServerSetting, SettingValue } from "../../../api/configuration.ts";
 import { language, translations } from "../../../i18n/index.svelte.ts";
+import { session } from "../../../state/session.svelte.ts";
 import { attempt } from "../../../state/toasts.svelte.ts";
 import { aboutSetting } from "../configuration.ts";
 
@@ -36,5 +37,7 @@ export class ServerSettings {
   /** `null` returns to the default. */
   async change(name: string, value: SettingValue | null): Promise<void> {
     this.read = await changeSettings({ [name]: value });
+    // The page shows some of them elsewhere, such as the example prompts.
+    void session.load().catch(() => undefined);
   }
 }

@@ -1,6 +1,7 @@
 /** Settings have a title, a control and a unit, and what people type becomes their values. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { ApiError } from "../../../api/http.ts";
 import type { ServerSetting, SettingValue } from "../../../api/configuration.ts";
 import { settingTitles } from "../../../i18n/en/setting-titles.ts";
 import {
@@ -9,8 +10,10 @@ import {
   keepDraft,
   parse,
   readDraft,
+  refusalOf,
   sectionTitleOf,
   titleOf,
+  typedOf,
   unitOf,
 } from "./setting.ts";
 
@@ -101,4 +104,31 @@ test("a draft is kept, also an empty one", () => {
   expect(readDraft("limits.steps")).toBe("");
   keepDraft("limits.steps", null);
   expect(readDraft("limits.steps")).toBeNull();
+});
+
+test("prompts are typed with a title, and without empty ones", () => {
+  const prompts = setting("start_prompts", [], { value: ["Greet\nSay hello.", "Translate:"] });
+  expect(controlOf(prompts)).toBe("prompts");
+  const typed = typedOf(prompts.value);
+  expect(JSON.parse(typed)).toEqual([
+    { title: "Greet", text: "Say hello." },
+    { title: "", text: "Translate:" },
+  ]);
+  expect(parse(prompts, typed)).toEqual({ value: prompts.value });
+  const more = JSON.stringify([...(JSON.parse(typed) as object[]), { title: " ", text: "" }]);
+  expect(parse(prompts, more)).toEqual({ value: prompts.value });
+});
+
+test("a refused range is told in the page's language, other reasons as the server says them", () => {
+  const refused = (reason: string) =>
+    refusalOf(
+      "limits.context_share",
+      new ApiError(400, "invalid_request", reason, null, null, {
+        code: "setting_refused",
+        params: { reason },
+      }),
+    );
+  expect(refused("limits.context_share must be 0.2 to 0.95")).toBe("Enter a number from 0.2 to 0.95.");
+  expect(refused("limits.usd must be 1 to 2")).toBe("limits.usd must be 1 to 2");
+  expect(refused("session_max_hours must be at least session_hours")).toContain("at least");
 });

@@ -1,18 +1,28 @@
 /** Server settings as people read and type them: titles, controls, units, values and drafts. */
 import type { ServerSetting, SettingValue } from "../../../api/configuration.ts";
+import { ApiError } from "../../../api/http.ts";
 import { en } from "../../../i18n/en/dictionary.ts";
 import { formatList } from "../../../i18n/format.ts";
 import { locale, t, type Key } from "../../../i18n/index.svelte.ts";
 import { keepText, readText } from "../../../state/drafts.ts";
+import { startPrompt, storedPrompt, type StartPrompt } from "../../../state/start-prompts.ts";
+import { sentenceOf } from "../../../state/toasts.svelte.ts";
 
 const known = (key: string) => (Object.hasOwn(en, key) ? t(key as Key) : undefined);
 
+/** Those whose form has a label for them. */
+const labelOf = (name: string) => {
+  const inSection = /^oidc\.(\w+)$/.exec(name)?.[1];
+  const camelCase = inSection?.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return known(name === "approvals" ? "approvalRules.title" : `signInProvider.${camelCase ?? ""}`);
+};
+
 /** Its name if it has no title. */
-export const titleOf = (name: string): string => known(`setting.${name}`) ?? name;
+export const titleOf = (name: string): string => known(`setting.${name}`) ?? labelOf(name) ?? name;
 
 export const sectionTitleOf = (section: string): string => known(`settingSection.${section}`) ?? section;
 
-export type Control = "number" | "switch" | "model" | "text";
+export type Control = "number" | "switch" | "model" | "text" | "prompts";
 
 /** The control that edits the setting; `null` if there is none here. */
 export function controlOf(setting: ServerSetting): Control | null {
@@ -26,7 +36,7 @@ export function controlOf(setting: ServerSetting): Control | null {
     case "string":
       return setting.name.endsWith("_model") ? "model" : "text";
     default:
-      return null;
+      return setting.name === "start_prompts" ? "prompts" : null;
   }
 }
 
@@ -78,12 +88,22 @@ export const isUnlimitedAtZero = (name: string) =>
 const isDecimal = ({ name, default: usual }: ServerSetting) =>
   /\.(usd|context_share)$/.test(name) || !Number.isInteger(usual);
 
-/** The value in its field. */
-export const typedOf = (value: SettingValue | null): string => String(value ?? "");
+/** The value in its field, that of prompts as JSON. */
+export const typedOf = (value: SettingValue | null): string =>
+  Array.isArray(value) ? JSON.stringify(value.map((text) => startPrompt(String(text)))) : String(value ?? "");
+
+export const promptsOf = (text: string): StartPrompt[] => JSON.parse(text || "[]") as StartPrompt[];
 
 /** The value of what was typed, or what is wrong with it. */
 export function parse(setting: ServerSetting, text: string): { value: SettingValue } | { fault: Key } {
   if (typeof setting.default === "boolean") return { value: text === "true" };
+  if (Array.isArray(setting.default)) {
+    return {
+      value: promptsOf(text)
+        .map(storedPrompt)
+        .filter((prompt) => prompt.trim() !== ""),
+    };
+  }
   if (typeof setting.default !== "number") return { value: text.trim() };
   const plain = text.replace(/[\s_]/g, "");
   if (isDecimal(setting)) {
@@ -106,10 +126,25 @@ export const readDraft = (name: string): string | null => readText(place(name))?
 export const keepDraft = (name: string, text: string | null): void =>
   keepText(place(name), text === null ? null : `=${text}`);
 
-/** The forms of settings that have one of their own. */
-const forms: Partial<Record<ServerSetting["changed_in"], { href: string; title: Key }>> = {
-  web_search: { href: "/settings/tools#webSearch.title", title: "webSearch.title" },
-  embedding: { href: "/settings/knowledge#embedding.title", title: "embedding.title" },
-  background_tasks: { href: "/settings/pipelines", title: "settings.pipelines" },
+/** Why the server refused the value; it has its reasons in English only, of which the most frequent is translated. */
+export function refusalOf(name: string, error: unknown): string {
+  const reason = error instanceof ApiError ? error.sentence?.params?.["reason"] : undefined;
+  const [, refused, least = "", most = ""] =
+    /^([\w.]+) must be ([\d.]+) to ([\d.]+)$/.exec(String(reason)) ?? [];
+  return refused === name ? t("configuration.range", { least, most }) : sentenceOf(error);
+}
+
+/** The forms of settings that have one of their own, with the keys of their titles. */
+const forms: Partial<Record<ServerSetting["changed_in"], { href: string; key: string }>> = {
+  approval_rules: { href: "/settings/tools#approvalRules.title", key: "approvalRules.title" },
+  sign_in: { href: "/settings/people#signInProvider.title", key: "signInProvider.title" },
+  web_search: { href: "/settings/tools#webSearch.title", key: "webSearch.title" },
+  embedding: { href: "/settings/knowledge#embedding.title", key: "embedding.title" },
+  background_tasks: { href: "/settings/pipelines", key: "settings.pipelines" },
 };
-export const formOf = (setting: ServerSetting) => forms[setting.changed_in];
+
+export function formOf({ changed_in }: ServerSetting): { href: string; title: string } | undefined {
+  const form = forms[changed_in];
+  const title = form && known(form.key);
+  return form && title !== undefined ? { href: form.href, title } : undefined;
+}
