@@ -39,5 +39,6 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.embedding.change": "Embedding-Modell geändert",
   "audit.embedding.try": "Embedding-Modell getestet",
   "documents.models": "Modelle für Dokumente",
-  "documents.modelsIntro": "Sie bearbeiten Dokumente im Hintergrund und bei Suchen. Ihre Tokens zählen zur Nutzung.",
+  "documents.modelsIntro":
+    "Sie bearbeiten Dokumente im Hintergrund und bei Suchen. Ihre Tokens zählen zur Nutzung.",
 };

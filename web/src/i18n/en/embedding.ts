@@ -33,5 +33,6 @@ export const embedding = {
   "audit.embedding.change": "Changed embedding model",
   "audit.embedding.try": "Tested embedding model",
   "documents.models": "Models for documents",
-  "documents.modelsIntro": "They work on documents in the background and in searches. Their tokens count towards usage.",
+  "documents.modelsIntro":
+    "They work on documents in the background and in searches. Their tokens count towards usage.",
 } as const;

@@ -38,5 +38,6 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.embedding.change": "Modelo de embeddings modificado",
   "audit.embedding.try": "Modelo de embeddings probado",
   "documents.models": "Modelos para documentos",
-  "documents.modelsIntro": "Procesan los documentos en segundo plano y en las búsquedas. Sus tokens cuentan como uso.",
+  "documents.modelsIntro":
+    "Procesan los documentos en segundo plano y en las búsquedas. Sus tokens cuentan como uso.",
 };

@@ -40,5 +40,6 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.embedding.change": "Modèle d’embedding modifié",
   "audit.embedding.try": "Modèle d’embedding testé",
   "documents.models": "Modèles pour les documents",
-  "documents.modelsIntro": "Ils traitent les documents en arrière-plan et lors des recherches. Leurs tokens comptent dans l’utilisation.",
+  "documents.modelsIntro":
+    "Ils traitent les documents en arrière-plan et lors des recherches. Leurs tokens comptent dans l’utilisation.",
 };

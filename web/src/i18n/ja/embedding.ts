@@ -37,5 +37,6 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.embedding.change": "埋め込みモデルを変更",
   "audit.embedding.try": "埋め込みモデルをテスト",
   "documents.models": "ドキュメント用のモデル",
-  "documents.modelsIntro": "バックグラウンドと検索時にドキュメントを処理します。トークンは使用量に含まれます。",
+  "documents.modelsIntro":
+    "バックグラウンドと検索時にドキュメントを処理します。トークンは使用量に含まれます。",
 };

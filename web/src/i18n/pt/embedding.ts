@@ -38,5 +38,6 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.embedding.change": "Alterou o modelo de embeddings",
   "audit.embedding.try": "Testou um modelo de embeddings",
   "documents.models": "Modelos para documentos",
-  "documents.modelsIntro": "Eles processam documentos em segundo plano e nas buscas. Seus tokens contam no uso.",
+  "documents.modelsIntro":
+    "Eles processam documentos em segundo plano e nas buscas. Seus tokens contam no uso.",
 };

@@ -41,5 +41,6 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.embedding.change": "Изменена модель эмбеддингов",
   "audit.embedding.try": "Проверена модель эмбеддингов",
   "documents.models": "Модели для документов",
-  "documents.modelsIntro": "Они обрабатывают документы в фоне и при поиске. Их токены учитываются в использовании.",
+  "documents.modelsIntro":
+    "Они обрабатывают документы в фоне и при поиске. Их токены учитываются в использовании.",
 };
