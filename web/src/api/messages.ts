@@ -11,13 +11,18 @@ export interface Messages {
   a_whole_number_of: ["size"];
   account_suspended: [];
   address_not_allowed: [];
+  agent_cannot_delegate: [];
   agent_chosen_gone: ["name"];
+  agent_limit_above_server: ["limit"];
+  agent_model_missing: ["model"];
   agent_name_reserved: ["name"];
   agent_name_taken: ["name"];
   agent_not_yours: ["name"];
   agent_of_file: ["name"];
+  agent_overridden_by_file: ["name"];
   agent_renamed: [];
   agent_system_prompt: [];
+  agent_tools_missing: ["names"];
   agents_stay: [];
   alias_of_itself: [];
   already_set_up: [];
@@ -52,6 +57,7 @@ export interface Messages {
   bad_agent_minutes: ["most"];
   bad_agent_model: ["limit"];
   bad_agent_name: ["limit"];
+  bad_agent_title: ["limit"];
   bad_alias: ["name"];
   bad_base_url: ["text"];
   bad_choice_of_chats: ["count"];
@@ -582,6 +588,7 @@ export interface Messages {
   skill_other_name: ["name", "folder"];
   skill_too_many: ["count"];
   skill_unreadable: ["why"];
+  skills_missing: ["names"];
   slow: [];
   slow_down: [];
   some_of: ["size", "names"];
@@ -594,6 +601,7 @@ export interface Messages {
   stopping_import: [];
   strange_log: ["why"];
   stray_run: [];
+  sub_agents_missing: ["names"];
   summing_up: [];
   suspend_yourself: [];
   tags_missing: [];

@@ -92,6 +92,8 @@ export type AgUiInput = {
 export type Agent = {
   /** Its name in requests and in `task`: lowercase letters, digits and `-`. */
   name: string;
+  /** The name that people see in lists; `name` if absent. */
+  title?: string | null;
   /** Its purpose, shown to people in the list and to other agents that may delegate to it. */
   description: string;
   /** Its system message. The rules for all agents are appended. */
@@ -947,6 +949,8 @@ export type DefaultModel = {
 export type DefinedAgent = {
   /** Its name in requests and in `task`: lowercase letters, digits and `-`. */
   name: string;
+  /** The name that people see in lists; `name` if absent. */
+  title?: string;
   /** Its purpose, shown to people in the list and to other agents that may delegate to it. */
   description: string;
   /** Its system message. The rules for all agents are appended. */
@@ -971,8 +975,8 @@ export type DefinedAgent = {
   enabled: boolean;
   /** Whether it is in the configuration file. */
   from_file: boolean;
-  /** Warnings for administrators, as sentences. */
-  warnings: string[];
+  /** Warnings for administrators. */
+  warnings: LocalizedText[];
 };
 
 /** A changed place: changed lines with a few lines around them. */

@@ -483,8 +483,10 @@ export const refusals = {
   mail_server_missing: "Geben Sie den Mailserver und den Absender ein.",
   mail_failed: "Die E-Mail wurde nicht gesendet: {reason}",
   mail_needs_address: "Geben Sie die Adresse an, an die die E-Mail geht.",
-  agent_overridden_by_file: "Die Konfigurationsdatei definiert ebenfalls einen Agenten „{name}“, der stattdessen verwendet wird.",
-  agent_model_missing: "Das Modell „{model}“ ist nicht verfügbar. Bis dahin lässt sich der Agent nicht verwenden.",
+  agent_overridden_by_file:
+    "Die Konfigurationsdatei definiert ebenfalls einen Agenten „{name}“, der stattdessen verwendet wird.",
+  agent_model_missing:
+    "Das Modell „{model}“ ist nicht verfügbar. Bis dahin lässt sich der Agent nicht verwenden.",
   agent_tools_missing: "Nicht verfügbare Tools: {names}.",
   sub_agents_missing: "Nicht verfügbare Sub-Agenten: {names}.",
   skills_missing: "Nicht verfügbare Skills: {names}.",

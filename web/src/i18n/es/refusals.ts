@@ -465,7 +465,8 @@ export const refusals = {
   mail_server_missing: "Introduce el servidor de correo y el remitente.",
   mail_failed: "El correo no se envió: {reason}",
   mail_needs_address: "Indica la dirección a la que se envía el correo.",
-  agent_overridden_by_file: "El archivo de configuración también define un agente «{name}», que se usa en su lugar.",
+  agent_overridden_by_file:
+    "El archivo de configuración también define un agente «{name}», que se usa en su lugar.",
   agent_model_missing: "El modelo «{model}» no está disponible. Mientras tanto, el agente no se puede usar.",
   agent_tools_missing: "Herramientas no disponibles: {names}.",
   sub_agents_missing: "Subagentes no disponibles: {names}.",

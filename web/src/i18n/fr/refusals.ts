@@ -483,8 +483,10 @@ export const refusals = {
   mail_server_missing: "Saisissez le serveur de messagerie et l’expéditeur.",
   mail_failed: "L’e-mail n’a pas été envoyé : {reason}",
   mail_needs_address: "Indiquez l’adresse à laquelle envoyer l’e-mail.",
-  agent_overridden_by_file: "Le fichier de configuration définit aussi un agent « {name} », qui est utilisé à la place.",
-  agent_model_missing: "Le modèle « {model} » n’est pas disponible. En attendant, l’agent ne peut pas être utilisé.",
+  agent_overridden_by_file:
+    "Le fichier de configuration définit aussi un agent « {name} », qui est utilisé à la place.",
+  agent_model_missing:
+    "Le modèle « {model} » n’est pas disponible. En attendant, l’agent ne peut pas être utilisé.",
   agent_tools_missing: "Outils non disponibles : {names}.",
   sub_agents_missing: "Sous-agents non disponibles : {names}.",
   skills_missing: "Compétences non disponibles : {names}.",

@@ -413,12 +413,14 @@ export const refusals = {
   mail_failed: "メールを送信できませんでした: {reason}",
   mail_needs_address: "メールの宛先アドレスを指定してください。",
   agent_overridden_by_file: "設定ファイルにもエージェント「{name}」があり、そちらが使われます。",
-  agent_model_missing: "モデル「{model}」は利用できません。利用できるようになるまで、このエージェントは使えません。",
+  agent_model_missing:
+    "モデル「{model}」は利用できません。利用できるようになるまで、このエージェントは使えません。",
   agent_tools_missing: "利用できないツール: {names}",
   sub_agents_missing: "利用できないサブエージェント: {names}",
   skills_missing: "利用できないスキル: {names}",
   agent_cannot_delegate: "サブエージェントがありますが、委任するためのツール `task` がありません。",
-  agent_limit_above_server: "エージェントの上限 `{limit}` がサーバーの上限を超えています。サーバーの上限が適用されます。",
+  agent_limit_above_server:
+    "エージェントの上限 `{limit}` がサーバーの上限を超えています。サーバーの上限が適用されます。",
   search_configured: "検索プロバイダーは構成ファイルまたは環境変数で設定されたもので、変更もそこで行います。",
   search_twice: "各検索プロバイダーは 1 回だけ指定してください。",
   search_url_missing: "SearXNG のアドレスを入力してください。",

@@ -446,7 +446,8 @@ export const refusals = {
   mail_server_missing: "Informe o servidor de e-mail e o remetente.",
   mail_failed: "O e-mail não foi enviado: {reason}",
   mail_needs_address: "Informe o endereço para o qual o e-mail será enviado.",
-  agent_overridden_by_file: "O arquivo de configuração também define um agente “{name}”, que é usado no lugar deste.",
+  agent_overridden_by_file:
+    "O arquivo de configuração também define um agente “{name}”, que é usado no lugar deste.",
   agent_model_missing: "O modelo “{model}” não está disponível. Até lá, o agente não pode ser usado.",
   agent_tools_missing: "Ferramentas não disponíveis: {names}.",
   sub_agents_missing: "Subagentes não disponíveis: {names}.",
