@@ -19,7 +19,16 @@ const writer = {
 };
 export const AGENTS = {
   agents: [
-    { ...writer, from_file: false, warnings: [{ message: "Tools not available: “files__*”.", sentence: { code: "agent_tools_missing", params: { names: "“files__*”" } } }] },
+    {
+      ...writer,
+      from_file: false,
+      warnings: [
+        {
+          message: "Tools not available: “files__*”.",
+          sentence: { code: "agent_tools_missing", params: { names: "“files__*”" } },
+        },
+      ],
+    },
     { ...writer, name: "editor", enabled: false, from_file: true, warnings: [] },
   ],
   tools: ["ls", "read_file", "write_file"],
