@@ -50,6 +50,10 @@ export function formatSize(bytes: number): string {
   return t("size.mb", { value: number(bytes / 1_000_000, 1) });
 }
 
+/** Conditions that all have to hold: `a, b, and c`. */
+export const formatConjunction = (items: readonly string[]): string =>
+  new Intl.ListFormat(locale(), { type: "conjunction" }).format(items);
+
 /** `12,000`. */
 export const formatCount = (count: number): string => number(count, 0);
 

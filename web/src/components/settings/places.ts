@@ -129,6 +129,11 @@ export const places: Record<string, Part[]> = {
       also: ["mcp.auth", "mcp.headers", "mcp.approval"],
       words: "MCP OAuth",
     },
+    {
+      heading: "approvalRules.title",
+      labels: ["approvalRules.add"],
+      also: ["approvalRules.allow", "approvalRules.ask", "approvalRules.ask_each_time", "approvalRules.deny"],
+    },
     { heading: "webSearch.title", labels: ["webSearch.add"], words: "SearXNG Brave Tavily" },
     { heading: "hooks.title" },
   ],
@@ -144,6 +149,12 @@ export const places: Record<string, Part[]> = {
   people: [
     { also: ["people.new", "people.suspend", "reset.make", "invitations.title"] },
     { heading: "signUp.who" },
+    {
+      heading: "signInProvider.title",
+      also: ["signInProvider.issuer", "signInProvider.adminGroups", "signInProvider.allowedGroups"],
+      words: "OpenID Connect OIDC SSO Entra Google Keycloak Okta Authentik",
+      isFor: () => session.me?.auth === "password",
+    },
   ],
   groups: [{ heading: "groups.list", labels: ["groups.new"] }, { heading: "groups.permissions" }],
   limits: [

@@ -166,6 +166,8 @@ const addresses: Record<string, { page: string; part?: Key }> = {
   webhooks: { page: "schedules", part: "webhooks.title" },
   skills: { page: "agents", part: "agents.skills" },
   hooks: { page: "tools", part: "hooks.title" },
+  "approval-rules": { page: "tools", part: "approvalRules.title" },
+  "sign-in-provider": { page: "people", part: "signInProvider.title" },
   documents: { page: "knowledge" },
   system: { page: "configuration" },
 };

@@ -1,13 +1,17 @@
 /** English texts for the settings. */
+import { approvalRules } from "./approval-rules.ts";
 import { connections } from "./connections.ts";
 import { hooks } from "./hooks.ts";
 import { mcp } from "./mcp.ts";
+import { signInProvider } from "./sign-in-provider.ts";
 import { webSearch } from "./web-search.ts";
 
 export const settings = {
+  ...approvalRules,
   ...connections,
   ...hooks,
   ...mcp,
+  ...signInProvider,
   ...webSearch,
   "account.name": "Name",
   "account.email": "Email",

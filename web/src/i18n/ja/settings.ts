@@ -1,15 +1,19 @@
 /** Japanese texts for the settings. */
 import type { Entry } from "../index.svelte.ts";
 import type { settings as en } from "../en/settings.ts";
+import { approvalRules } from "./approval-rules.ts";
 import { connections } from "./connections.ts";
 import { hooks } from "./hooks.ts";
 import { mcp } from "./mcp.ts";
+import { signInProvider } from "./sign-in-provider.ts";
 import { webSearch } from "./web-search.ts";
 
 export const settings: Record<keyof typeof en, Entry> = {
+  ...approvalRules,
   ...connections,
   ...hooks,
   ...mcp,
+  ...signInProvider,
   ...webSearch,
   "account.name": "名前",
   "account.email": "メールアドレス",

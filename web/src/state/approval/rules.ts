@@ -1,4 +1,4 @@
-/** Custom approval rules: patterns for a call's arguments, matched as the server matches standing approvals. */
+/** Approval rules: patterns for a tool's name and a call's arguments, matched as the server matches them. */
 
 export type Patterns = Record<string, string>;
 
@@ -25,12 +25,13 @@ function piecesOf(pattern: string): string[] {
 export const hasWildcard = (pattern: string) => piecesOf(pattern).length > 1;
 
 /** A star matches no control characters, shell operators or parent folders. */
-
-const isHarmless = (text: string) => !/[\u0000-\u001f\u007f-\u009f;&|<>$`()]|\.\./u.test(text);
+const isHarmlessText = (text: string) => !/[\u0000-\u001f\u007f-\u009f;&|<>$`()]|\.\./u.test(text);
 
 const countOf = (text: string, part: string) => text.split(part).length - 1;
 
-function fits(pattern: string, text: string): boolean {
+/** `isHarmless`: a star matches only what is harmless, as in rules that allow. */
+export function patternFits(pattern: string, text: string, isHarmless: boolean): boolean {
+  const mayBe = (between: string) => !isHarmless || isHarmlessText(between);
   if (pattern === "*") return true;
   const pieces = piecesOf(pattern);
   const [first = "", last = ""] = [pieces[0], pieces.at(-1)];
@@ -39,13 +40,13 @@ function fits(pattern: string, text: string): boolean {
   let rest = text.slice(first.length);
   if (!rest.endsWith(last)) return false;
   rest = rest.slice(0, rest.length - last.length);
-  if (countOf(text, "..") > countOf(pattern, "..")) return false;
+  if (isHarmless && countOf(text, "..") > countOf(pattern, "..")) return false;
   for (const piece of pieces.slice(1, -1)) {
     const at = rest.indexOf(piece);
-    if (at < 0 || !isHarmless(rest.slice(0, at))) return false;
+    if (at < 0 || !mayBe(rest.slice(0, at))) return false;
     rest = rest.slice(at + piece.length);
   }
-  return isHarmless(rest);
+  return mayBe(rest);
 }
 
 /** Whether a pattern can match values of this type: a wildcard inside other text works only for texts. */
@@ -54,7 +55,7 @@ export const suits = (pattern: string, value: unknown) =>
 
 export function valueFits(pattern: string, value: unknown): boolean {
   if (!suits(pattern, value)) return false;
-  return fits(pattern, typeof value === "string" ? value : JSON.stringify(value));
+  return patternFits(pattern, typeof value === "string" ? value : JSON.stringify(value), true);
 }
 
 /** Whether a call has exactly the rule's arguments, and all of them match. */

@@ -1,0 +1,68 @@
+/** German texts for the administrator's approval rules. */
+import type { approvalRules as en } from "../en/approval-rules.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const approvalRules: Record<keyof typeof en, Entry> = {
+  "setting.fixedBy.file": "In der Konfigurationsdatei festgelegt und nur dort zu ändern.",
+  "setting.fixedBy.environment": "In der Umgebung festgelegt ({variable}) und nur dort zu ändern.",
+  "setting.fixedBy.flag": "Mit einem Kommandozeilen-Flag festgelegt und nur dort zu ändern.",
+
+  "approvalRules.title": "Freigaberegeln",
+  "approvalRules.intro":
+    "Welche Tool-Aufrufe ausgeführt werden, eine Freigabe brauchen oder abgelehnt werden – für alle Personen. Es gilt die erste Regel, die auf einen Aufruf passt; passt keine, gilt die Vorgabe des Tools.",
+  "approvalRules.none": "Noch keine Regeln. Es gilt die Vorgabe jedes Tools.",
+  "approvalRules.add": "Regel hinzufügen",
+  "approvalRules.addTitle": "Freigaberegel hinzufügen",
+  "approvalRules.editTitle": "Regel {number} bearbeiten",
+  "approvalRules.edit": "Regel {number} bearbeiten",
+  "approvalRules.up": "Regel {number} nach oben verschieben",
+  "approvalRules.down": "Regel {number} nach unten verschieben",
+  "approvalRules.remove": "Regel {number} entfernen",
+  "approvalRules.moved": "Regel auf Position {number} von {total} verschoben.",
+  "approvalRules.removed": "Regel entfernt",
+  "approvalRules.changedElsewhere":
+    "Die Regeln wurden inzwischen von jemand anderem geändert. Prüfen Sie sie und versuchen Sie es erneut.",
+  "approvalRules.tool": "Tool",
+  "approvalRules.choose": "Tool auswählen…",
+  "approvalRules.everyTool": "jedem Tool",
+  "approvalRules.general": "Mehrere Tools",
+  "approvalRules.anyTool": "Alle Tools",
+  "approvalRules.allOf": "Alle Tools von {server}",
+  "approvalRules.byPattern": "Nach einem Muster…",
+  "approvalRules.pattern": "Muster für Tool-Namen",
+  "approvalRules.patternHint": "* steht für beliebigen Text: *delete* ist jedes Tool mit „delete“ im Namen.",
+  "approvalRules.conditions": "Nur wenn die Argumente passen",
+  "approvalRules.conditionsHint":
+    "Alle Bedingungen müssen zutreffen. Ohne Bedingungen gilt die Regel für jeden Aufruf. * dient als Platzhalter.",
+  "approvalRules.harmless":
+    "In Regeln, die Aufrufe erlauben, steht * nicht für Zeilenumbrüche, Shell-Operatoren wie ; | & oder $ und „..“.",
+  "approvalRules.argument": "Argument",
+  "approvalRules.value": "Muster",
+  "approvalRules.addCondition": "Bedingung hinzufügen",
+  "approvalRules.removeCondition": "Bedingung {number} entfernen",
+  "approvalRules.noName": "Geben Sie den Namen des Arguments ein.",
+  "approvalRules.noPattern": "Geben Sie ein Muster ein, etwa /site/*.",
+  "approvalRules.twice": "Dieses Argument hat schon eine Bedingung.",
+  "approvalRules.tooLong": "Dieses Muster ist zu lang.",
+  "approvalRules.then": "Was geschieht",
+  "approvalRules.allow": "Erlauben",
+  "approvalRules.allowHint": "Der Aufruf läuft ohne Rückfrage.",
+  "approvalRules.ask": "Fragen",
+  "approvalRules.askHint": "Die Person wird vorher gefragt und kann solche Aufrufe dauerhaft erlauben.",
+  "approvalRules.ask_each_time": "Jedes Mal fragen",
+  "approvalRules.ask_each_timeHint": "Die Person wird vor jedem einzelnen Aufruf gefragt.",
+  "approvalRules.deny": "Ablehnen",
+  "approvalRules.denyHint": "Der Aufruf wird nicht ausgeführt, und das Modell erhält einen Fehler.",
+  "approvalRules.allowSentence": "Aufrufe von {tool} erlauben",
+  "approvalRules.askSentence": "Vor Aufrufen von {tool} fragen",
+  "approvalRules.ask_each_timeSentence": "Vor Aufrufen von {tool} jedes Mal fragen",
+  "approvalRules.denySentence": "Aufrufe von {tool} ablehnen",
+  "approvalRules.when": "{sentence}, wenn {conditions}",
+  "approvalRules.is": "{name} auf {pattern} passt",
+  "approvalRules.matches": {
+    one: "Passt auf {count} bekanntes Tool",
+    other: "Passt auf {count} bekannte Tools",
+  },
+  "approvalRules.matchesNone": "Passt auf kein bekanntes Tool. Die Regel gilt, sobald es eines gibt.",
+  "approvalRules.never": "Gilt nie: Regel {number} passt schon auf alle diese Aufrufe.",
+};

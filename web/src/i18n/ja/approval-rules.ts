@@ -1,0 +1,66 @@
+/** Japanese texts for the administrator's approval rules. */
+import type { approvalRules as en } from "../en/approval-rules.ts";
+import type { Entry } from "../index.svelte.ts";
+
+export const approvalRules: Record<keyof typeof en, Entry> = {
+  "setting.fixedBy.file": "構成ファイルで設定されており、変更もそこで行います。",
+  "setting.fixedBy.environment": "環境変数（{variable}）で設定されており、変更もそこで行います。",
+  "setting.fixedBy.flag": "コマンドラインフラグで設定されており、変更もそこで行います。",
+
+  "approvalRules.title": "承認ルール",
+  "approvalRules.intro":
+    "実行するツール呼び出し、確認するもの、拒否するものを全ユーザーについて決めます。最初に一致したルールが適用され、どれにも一致しなければツール自体の既定に従います。",
+  "approvalRules.none": "ルールはまだありません。各ツールの既定に従います。",
+  "approvalRules.add": "ルールを追加",
+  "approvalRules.addTitle": "承認ルールを追加",
+  "approvalRules.editTitle": "ルール {number} を編集",
+  "approvalRules.edit": "ルール {number} を編集",
+  "approvalRules.up": "ルール {number} を上へ移動",
+  "approvalRules.down": "ルール {number} を下へ移動",
+  "approvalRules.remove": "ルール {number} を削除",
+  "approvalRules.moved": "ルールを {total} 件中 {number} 番目に移動しました。",
+  "approvalRules.removed": "ルールを削除しました",
+  "approvalRules.changedElsewhere":
+    "その間に他の人がルールを変更しました。確認してから、もう一度お試しください。",
+  "approvalRules.tool": "ツール",
+  "approvalRules.choose": "ツールを選択…",
+  "approvalRules.everyTool": "任意のツール",
+  "approvalRules.general": "複数のツール",
+  "approvalRules.anyTool": "すべてのツール",
+  "approvalRules.allOf": "{server} のすべてのツール",
+  "approvalRules.byPattern": "パターンで指定…",
+  "approvalRules.pattern": "ツール名のパターン",
+  "approvalRules.patternHint":
+    "* は任意の文字列に一致します。*delete* は、名前に「delete」を含むすべてのツールです。",
+  "approvalRules.conditions": "引数が一致する場合のみ",
+  "approvalRules.conditionsHint":
+    "すべての条件を満たす必要があります。条件がなければ、すべての呼び出しに適用されます。* をワイルドカードとして使えます。",
+  "approvalRules.harmless":
+    "許可するルールでは、* は改行、; | & $ などのシェル演算子、「..」には一致しません。",
+  "approvalRules.argument": "引数",
+  "approvalRules.value": "パターン",
+  "approvalRules.addCondition": "条件を追加",
+  "approvalRules.removeCondition": "条件 {number} を削除",
+  "approvalRules.noName": "引数の名前を入力してください。",
+  "approvalRules.noPattern": "/site/* のようなパターンを入力してください。",
+  "approvalRules.twice": "この引数にはすでに条件があります。",
+  "approvalRules.tooLong": "このパターンは長すぎます。",
+  "approvalRules.then": "動作",
+  "approvalRules.allow": "許可",
+  "approvalRules.allowHint": "確認なしで実行されます。",
+  "approvalRules.ask": "確認",
+  "approvalRules.askHint": "先にユーザーに確認します。ユーザーは同様の呼び出しを常に許可することもできます。",
+  "approvalRules.ask_each_time": "毎回確認",
+  "approvalRules.ask_each_timeHint": "呼び出しのたびにユーザーに確認します。",
+  "approvalRules.deny": "拒否",
+  "approvalRules.denyHint": "呼び出しは実行されず、モデルにはエラーが返されます。",
+  "approvalRules.allowSentence": "{tool} の呼び出しを許可",
+  "approvalRules.askSentence": "{tool} の呼び出し前に確認",
+  "approvalRules.ask_each_timeSentence": "{tool} の呼び出し前に毎回確認",
+  "approvalRules.denySentence": "{tool} の呼び出しを拒否",
+  "approvalRules.when": "{sentence}（{conditions}）",
+  "approvalRules.is": "{name} が {pattern} に一致",
+  "approvalRules.matches": { other: "既知のツール {count} 個に一致" },
+  "approvalRules.matchesNone": "一致する既知のツールはありません。該当するツールが現れると適用されます。",
+  "approvalRules.never": "適用されることはありません。これらの呼び出しにはルール {number} が先に一致します。",
+};
