@@ -30,7 +30,6 @@ export const signInProvider: Record<keyof typeof en, Entry> = {
   "signInProvider.secretMoved": "لا يُرسَل السر المحفوظ إلى مضيف آخر. أدخل سر هذا المزوّد.",
   "signInProvider.removeSecret": "إزالة سر العميل المحفوظ",
   "signInProvider.name": "الاسم على الزر",
-  "signInProvider.nameHint": "المتابعة باستخدام {name}",
   "signInProvider.advanced": "خيارات متقدمة",
   "signInProvider.scopes": "النطاقات",
   "signInProvider.scopesHint": "مفصولة بمسافات. لا يرسل بعض المزوّدين المجموعات إلا مع النطاق groups.",

@@ -33,7 +33,6 @@ export const signInProvider: Record<keyof typeof en, Entry> = {
     "Das gespeicherte Secret wird nicht an einen anderen Host gesendet. Geben Sie das dieses Anbieters ein.",
   "signInProvider.removeSecret": "Gespeichertes Client-Secret entfernen",
   "signInProvider.name": "Name auf der Schaltfläche",
-  "signInProvider.nameHint": "Weiter mit {name}",
   "signInProvider.advanced": "Erweitert",
   "signInProvider.scopes": "Scopes",
   "signInProvider.scopesHint":

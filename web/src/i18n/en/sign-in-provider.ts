@@ -29,7 +29,6 @@ export const signInProvider = {
     "The stored secret isn’t sent to another host. Enter the one of this provider.",
   "signInProvider.removeSecret": "Remove the stored client secret",
   "signInProvider.name": "Name on the button",
-  "signInProvider.nameHint": "Continue with {name}",
   "signInProvider.advanced": "Advanced",
   "signInProvider.scopes": "Scopes",
   "signInProvider.scopesHint": "Separated by spaces. Some providers send groups only with the scope groups.",

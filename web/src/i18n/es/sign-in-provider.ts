@@ -31,7 +31,6 @@ export const signInProvider: Record<keyof typeof en, Entry> = {
   "signInProvider.secretMoved": "El secreto guardado no se envía a otro host. Escribe el de este proveedor.",
   "signInProvider.removeSecret": "Quitar el secreto de cliente guardado",
   "signInProvider.name": "Nombre en el botón",
-  "signInProvider.nameHint": "Continuar con {name}",
   "signInProvider.advanced": "Avanzado",
   "signInProvider.scopes": "Ámbitos",
   "signInProvider.scopesHint":

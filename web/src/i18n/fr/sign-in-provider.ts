@@ -32,7 +32,6 @@ export const signInProvider: Record<keyof typeof en, Entry> = {
     "Le secret enregistré n’est pas envoyé à un autre hôte. Saisissez celui de ce fournisseur.",
   "signInProvider.removeSecret": "Retirer le secret client enregistré",
   "signInProvider.name": "Nom sur le bouton",
-  "signInProvider.nameHint": "Continuer avec {name}",
   "signInProvider.advanced": "Avancé",
   "signInProvider.scopes": "Scopes",
   "signInProvider.scopesHint":

@@ -32,7 +32,6 @@ export const signInProvider: Record<keyof typeof en, Entry> = {
     "保存済みのシークレットは別のホストには送信されません。このプロバイダーのものを入力してください。",
   "signInProvider.removeSecret": "保存済みのクライアントシークレットを削除",
   "signInProvider.name": "ボタンに表示する名前",
-  "signInProvider.nameHint": "{name} で続行",
   "signInProvider.advanced": "詳細設定",
   "signInProvider.scopes": "スコープ",
   "signInProvider.scopesHint":

@@ -31,7 +31,6 @@ export const signInProvider: Record<keyof typeof en, Entry> = {
   "signInProvider.secretMoved": "O segredo armazenado não é enviado a outro host. Digite o deste provedor.",
   "signInProvider.removeSecret": "Remover o segredo do cliente armazenado",
   "signInProvider.name": "Nome no botão",
-  "signInProvider.nameHint": "Continuar com {name}",
   "signInProvider.advanced": "Avançado",
   "signInProvider.scopes": "Escopos",
   "signInProvider.scopesHint":

@@ -32,7 +32,6 @@ export const signInProvider: Record<keyof typeof en, Entry> = {
     "Сохранённый секрет не отправляется на другой хост. Введите секрет этого провайдера.",
   "signInProvider.removeSecret": "Удалить сохранённый секрет клиента",
   "signInProvider.name": "Название на кнопке",
-  "signInProvider.nameHint": "Войти через {name}",
   "signInProvider.advanced": "Дополнительно",
   "signInProvider.scopes": "Области доступа (scopes)",
   "signInProvider.scopesHint": "Через пробел. Некоторые провайдеры передают группы только с областью groups.",

@@ -28,7 +28,6 @@ export const signInProvider: Record<keyof typeof en, Entry> = {
   "signInProvider.secretMoved": "已保存的密钥不会发送到其他主机。请输入此提供商的密钥。",
   "signInProvider.removeSecret": "移除已保存的客户端密钥",
   "signInProvider.name": "按钮上的名称",
-  "signInProvider.nameHint": "使用 {name} 继续",
   "signInProvider.advanced": "高级",
   "signInProvider.scopes": "权限范围",
   "signInProvider.scopesHint": "用空格分隔。部分提供商仅在包含 groups 范围时才发送群组。",

@@ -26,9 +26,9 @@ export interface RuleForm {
   then: Verdict;
 }
 
-/** The rules of the setting `approvals`, which the server has checked. */
+/** The rules of the setting `approvals`, which the server has checked; with their fields in one order, to compare them. */
 export const rulesOf = (value: SettingValue | null): ApprovalRule[] =>
-  Array.isArray(value) ? (value as ApprovalRule[]) : [];
+  Array.isArray(value) ? (value as ApprovalRule[]).map((rule) => ruleOf(formOf(rule))) : [];
 
 export const conditionsOf = ({ arguments: given = {} }: ApprovalRule): Condition[] =>
   Object.entries(given).map(([name, pattern]) => ({ name, pattern }));
