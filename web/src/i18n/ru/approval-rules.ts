@@ -49,8 +49,7 @@ export const approvalRules: Record<keyof typeof en, Entry> = {
   "approvalRules.allow": "Разрешать",
   "approvalRules.allowHint": "Вызов выполняется без вопросов.",
   "approvalRules.ask": "Спрашивать",
-  "approvalRules.askHint":
-    "Сначала нужно подтверждение пользователя; он может разрешить такие вызовы навсегда.",
+  "approvalRules.askHint": "Пользователь подтверждает вызов и может разрешить такие вызовы навсегда.",
   "approvalRules.ask_each_time": "Спрашивать каждый раз",
   "approvalRules.ask_each_timeHint": "Пользователь подтверждает каждый вызов.",
   "approvalRules.deny": "Отклонять",
