@@ -1,5 +1,6 @@
 /** The server settings with their descriptions in the page's language, and changes to them; for use in a component. */
-import { changeSettings, getConfiguration } from "../../../api/calls.ts";
+import { getConfiguration } from "../../../api/calls.ts";
+import { changeSettings } from "../../../api/server-settings.ts";
 import type { Configuration, ServerSetting, SettingValue } from "../../../api/configuration.ts";
 import { language, translations } from "../../../i18n/index.svelte.ts";
 import { session } from "../../../state/session.svelte.ts";
