@@ -121,6 +121,12 @@ async fn an_agent_of_the_page_answers_with_its_model_instructions_and_tools() {
         .expect(200);
     let expected = (json!("glasshouse/writer"), json!("Dichter & Denker"));
     assert_eq!(shown().await, expected);
+    let mut untitled = titled("");
+    untitled.as_object_mut().unwrap().remove("title");
+    server
+        .put("/api/v1/agents/writer", &cookie, &untitled)
+        .await
+        .expect(200);
     let listed = server.get("/v1/models", &key).await.json();
     let mut listed = listed["data"]
         .as_array()
