@@ -19,6 +19,8 @@ export interface Preferences {
   notifications: boolean;
   /** Whether autocompletion is enabled, if the server offers it. */
   completions: boolean;
+  /** Whether invitations are sent by mail, if the server can. */
+  mailsInvitations: boolean;
   /** The selected model or agent; `null` if none was selected. */
   model: string | null;
   /** The last real model used. */
@@ -49,6 +51,7 @@ function read(): Preferences {
     panelOpen: false,
     notifications: false,
     completions: true,
+    mailsInvitations: true,
     model: null,
     lastModel: null,
     hasRealAnswer: false,

@@ -137,6 +137,7 @@ export const places: Record<string, Part[]> = {
     { heading: "webSearch.title", labels: ["webSearch.add"], words: "SearXNG Brave Tavily" },
     { heading: "hooks.title" },
   ],
+  prompts: [{ labels: ["startPrompts.add", "startPrompts.useBuiltIn"], also: ["startPrompts.text"] }],
   knowledge: [
     {
       heading: "embedding.title",
@@ -162,6 +163,7 @@ export const places: Record<string, Part[]> = {
     { heading: "limits.users", labels: ["limits.addUser"] },
     { heading: "limits.keys" },
   ],
+  mail: [{ labels: ["mail.server", "mail.security", "mail.from", "mail.test"], words: "SMTP STARTTLS TLS" }],
   pipelines: [
     {
       labels: [

@@ -102,6 +102,7 @@ const server: Entry[] = [
     pages: [
       { name: "agents", title: "settings.agents", load: () => import("./Agents.svelte") },
       { name: "tools", title: "settings.tools", load: () => import("./Tools.svelte") },
+      { name: "prompts", title: "settings.prompts", load: () => import("./StartPrompts.svelte") },
     ],
   },
   {
@@ -118,6 +119,7 @@ const server: Entry[] = [
       { name: "people", title: "settings.people", load: () => import("./People.svelte") },
       { name: "groups", title: "settings.groups", load: () => import("./Groups.svelte") },
       { name: "limits", title: "settings.limits", load: () => import("./Limits.svelte") },
+      { name: "mail", title: "settings.mail", load: () => import("./Mail.svelte") },
     ],
   },
   {

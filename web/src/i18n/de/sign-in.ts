@@ -85,6 +85,18 @@ export const signIn: Record<keyof typeof en, Entry> = {
     other:
       "Gültig bis {date}, für {count} Konten. Es wird keine E-Mail gesendet: Geben Sie den Link selbst weiter.",
   },
+  "invitations.sendMail": "Links per E-Mail senden",
+  "invitations.noMail": "Es wird keine E-Mail gesendet: Sie geben die Links selbst weiter.",
+  "invitations.setUpMail": "E-Mail einrichten",
+  "invitations.send": { one: "Einladung senden", other: "{count} Einladungen senden" },
+  "invitations.sendingOf": "Wird gesendet: {at} von {count}…",
+  "invitations.sent": "E-Mail gesendet",
+  "invitations.allSent": {
+    one: "Einladung gesendet. Der Link ist bis {date} gültig, für ein Konto.",
+    other: "{count} Einladungen gesendet. Jeder Link ist bis {date} gültig, für ein Konto.",
+  },
+  "invitations.someSent":
+    "{sent} von {count} Einladungen gesendet. Geben Sie die übrigen Links selbst weiter. Jeder Link ist bis {date} gültig, für ein Konto.",
   "invitations.turnedOn": "Die Registrierung auf Einladung ist jetzt aktiviert.",
   "invitations.copy": "Link kopieren",
   "invitations.copyAll": "Alle kopieren",

@@ -2,6 +2,7 @@
 import { approvalRules } from "./approval-rules.ts";
 import { connections } from "./connections.ts";
 import { hooks } from "./hooks.ts";
+import { mail } from "./mail.ts";
 import { mcp } from "./mcp.ts";
 import { signInProvider } from "./sign-in-provider.ts";
 import { webSearch } from "./web-search.ts";
@@ -10,6 +11,7 @@ export const settings = {
   ...approvalRules,
   ...connections,
   ...hooks,
+  ...mail,
   ...mcp,
   ...signInProvider,
   ...webSearch,

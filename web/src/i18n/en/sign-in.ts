@@ -82,6 +82,18 @@ export const signIn = {
     one: "Valid until {date}, for {count} account. No email is sent: share the link yourself.",
     other: "Valid until {date}, for {count} accounts. No email is sent: share the link yourself.",
   },
+  "invitations.sendMail": "Send the links by email",
+  "invitations.noMail": "No email is sent: you share the links yourself.",
+  "invitations.setUpMail": "Set up email",
+  "invitations.send": { one: "Send invitation", other: "Send {count} invitations" },
+  "invitations.sendingOf": "Sending {at} of {count}…",
+  "invitations.sent": "Email sent",
+  "invitations.allSent": {
+    one: "Invitation sent. The link is valid until {date}, for one account.",
+    other: "{count} invitations sent. Each link is valid until {date}, for one account.",
+  },
+  "invitations.someSent":
+    "{sent} of {count} invitations sent. Share the other links yourself. Each link is valid until {date}, for one account.",
   "invitations.turnedOn": "Sign-up by invitation is now on.",
   "invitations.copy": "Copy link",
   "invitations.copyAll": "Copy all",

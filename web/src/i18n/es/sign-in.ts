@@ -100,6 +100,23 @@ export const signIn: Record<keyof typeof en, Entry> = {
     many: "Válido hasta el {date}, para {count} de cuentas. No se envía ningún correo: comparte tú el enlace.",
     other: "Válido hasta el {date}, para {count} cuentas. No se envía ningún correo: comparte tú el enlace.",
   },
+  "invitations.sendMail": "Enviar los enlaces por correo",
+  "invitations.noMail": "No se envía ningún correo: tú compartes los enlaces.",
+  "invitations.setUpMail": "Configurar el correo",
+  "invitations.send": {
+    one: "Enviar invitación",
+    many: "Enviar {count} de invitaciones",
+    other: "Enviar {count} invitaciones",
+  },
+  "invitations.sendingOf": "Enviando {at} de {count}…",
+  "invitations.sent": "Correo enviado",
+  "invitations.allSent": {
+    one: "Invitación enviada. El enlace es válido hasta el {date}, para una cuenta.",
+    many: "{count} de invitaciones enviadas. Cada enlace es válido hasta el {date}, para una cuenta.",
+    other: "{count} invitaciones enviadas. Cada enlace es válido hasta el {date}, para una cuenta.",
+  },
+  "invitations.someSent":
+    "Invitaciones enviadas: {sent} de {count}. Comparte tú los demás enlaces. Cada enlace es válido hasta el {date}, para una cuenta.",
   "invitations.turnedOn": "El registro con invitación está activado.",
   "invitations.copy": "Copiar enlace",
   "invitations.copyAll": "Copiar todos",

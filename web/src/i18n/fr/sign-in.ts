@@ -100,6 +100,23 @@ export const signIn: Record<keyof typeof en, Entry> = {
     other:
       "Valable jusqu’au {date}, pour {count} comptes. Aucun e-mail n’est envoyé : transmettez vous-même le lien.",
   },
+  "invitations.sendMail": "Envoyer les liens par e-mail",
+  "invitations.noMail": "Aucun e-mail n’est envoyé : vous transmettez vous-même les liens.",
+  "invitations.setUpMail": "Configurer l’e-mail",
+  "invitations.send": {
+    one: "Envoyer l’invitation",
+    many: "Envoyer {count} d’invitations",
+    other: "Envoyer {count} invitations",
+  },
+  "invitations.sendingOf": "Envoi {at} sur {count}…",
+  "invitations.sent": "E-mail envoyé",
+  "invitations.allSent": {
+    one: "Invitation envoyée. Le lien est valable jusqu’au {date}, pour un seul compte.",
+    many: "{count} d’invitations envoyées. Chaque lien est valable jusqu’au {date}, pour un seul compte.",
+    other: "{count} invitations envoyées. Chaque lien est valable jusqu’au {date}, pour un seul compte.",
+  },
+  "invitations.someSent":
+    "Invitations envoyées : {sent} sur {count}. Transmettez vous-même les autres liens. Chaque lien est valable jusqu’au {date}, pour un seul compte.",
   "invitations.turnedOn": "L’inscription sur invitation est maintenant activée.",
   "invitations.copy": "Copier le lien",
   "invitations.copyAll": "Tout copier",

@@ -71,6 +71,17 @@ export const signIn: Record<keyof typeof en, Entry> = {
     other:
       "{date} まで、{count} アカウント分有効です。メールは送信されないため、リンクは直接お伝えください。",
   },
+  "invitations.sendMail": "リンクをメールで送信する",
+  "invitations.noMail": "メールは送信されないため、リンクは直接お伝えください。",
+  "invitations.setUpMail": "メールを設定",
+  "invitations.send": { other: "招待を {count} 件送信" },
+  "invitations.sendingOf": "{count} 件中 {at} 件目を送信中…",
+  "invitations.sent": "メール送信済み",
+  "invitations.allSent": {
+    other: "招待を {count} 件送信しました。各リンクは {date} まで、1 アカウント分有効です。",
+  },
+  "invitations.someSent":
+    "{count} 件中 {sent} 件の招待を送信しました。残りのリンクは直接お伝えください。各リンクは {date} まで、1 アカウント分有効です。",
   "invitations.turnedOn": "アカウント登録を招待制にしました。",
   "invitations.copy": "リンクをコピー",
   "invitations.copyAll": "すべてコピー",

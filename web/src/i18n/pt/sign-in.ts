@@ -97,6 +97,23 @@ export const signIn: Record<keyof typeof en, Entry> = {
     many: "Válido até {date}, para {count} de contas. Nenhum e-mail é enviado: compartilhe o link diretamente.",
     other: "Válido até {date}, para {count} contas. Nenhum e-mail é enviado: compartilhe o link diretamente.",
   },
+  "invitations.sendMail": "Enviar os links por e-mail",
+  "invitations.noMail": "Nenhum e-mail é enviado: você compartilha os links diretamente.",
+  "invitations.setUpMail": "Configurar o e-mail",
+  "invitations.send": {
+    one: "Enviar convite",
+    many: "Enviar {count} de convites",
+    other: "Enviar {count} convites",
+  },
+  "invitations.sendingOf": "Enviando {at} de {count}…",
+  "invitations.sent": "E-mail enviado",
+  "invitations.allSent": {
+    one: "Convite enviado. O link é válido até {date}, para uma conta.",
+    many: "{count} de convites enviados. Cada link é válido até {date}, para uma conta.",
+    other: "{count} convites enviados. Cada link é válido até {date}, para uma conta.",
+  },
+  "invitations.someSent":
+    "Convites enviados: {sent} de {count}. Compartilhe os outros links diretamente. Cada link é válido até {date}, para uma conta.",
   "invitations.turnedOn": "O cadastro por convite está ativado.",
   "invitations.copy": "Copiar link",
   "invitations.copyAll": "Copiar todos",

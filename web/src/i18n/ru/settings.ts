@@ -4,6 +4,7 @@ import type { settings as en } from "../en/settings.ts";
 import { approvalRules } from "./approval-rules.ts";
 import { connections } from "./connections.ts";
 import { hooks } from "./hooks.ts";
+import { mail } from "./mail.ts";
 import { mcp } from "./mcp.ts";
 import { signInProvider } from "./sign-in-provider.ts";
 import { webSearch } from "./web-search.ts";
@@ -12,6 +13,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   ...approvalRules,
   ...connections,
   ...hooks,
+  ...mail,
   ...mcp,
   ...signInProvider,
   ...webSearch,

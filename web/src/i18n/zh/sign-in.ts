@@ -60,6 +60,15 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "invitations.readyAnybody": {
     other: "有效期至 {date}，可创建 {count} 个账号。不会发送邮件，请自行分享链接。",
   },
+  "invitations.sendMail": "通过邮件发送链接",
+  "invitations.noMail": "不会发送邮件，需自行分享链接。",
+  "invitations.setUpMail": "设置邮件",
+  "invitations.send": { other: "发送 {count} 个邀请" },
+  "invitations.sendingOf": "正在发送第 {at} 个，共 {count} 个…",
+  "invitations.sent": "邮件已发送",
+  "invitations.allSent": { other: "已发送 {count} 个邀请。每个链接有效期至 {date}，可创建一个账号。" },
+  "invitations.someSent":
+    "已发送 {sent}/{count} 个邀请，其余链接请自行分享。每个链接有效期至 {date}，可创建一个账号。",
   "invitations.turnedOn": "邀请注册已开启。",
   "invitations.copy": "复制链接",
   "invitations.copyAll": "全部复制",

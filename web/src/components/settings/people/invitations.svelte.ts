@@ -8,13 +8,15 @@ import {
   putSignUp,
   renewInvitation,
 } from "../../../api/calls.ts";
-import type { Invitation, SignUpMode, User } from "../../../api/types.ts";
+import type { Invitation, InvitationWithLink, MailOutcome, SignUpMode, User } from "../../../api/types.ts";
 import { attempt, sentenceOf } from "../../../state/toasts.svelte.ts";
 
 /** An invitation with its link, which the server returns only once. */
 export interface Created {
   invitation: Invitation;
   link: string;
+  /** Whether the link was sent by mail; absent if that was not asked for. */
+  mail?: MailOutcome;
 }
 
 /** An address that could not be invited, and why. */
@@ -31,12 +33,19 @@ export interface NewInvitations {
   role: User["role"];
   /** Ids of groups. */
   groups: string[];
+  /** The language of the mails that the links are sent by; absent if they are not sent. */
+  mailLanguage?: string | undefined;
 }
+
+/** Addresses that were typed before the dialog was left for the mail settings; until they are invited. */
+export const left = { addresses: "" };
 
 export const isPending = (one: Invitation) => one.uses < one.most_uses && one.expires_at > Date.now();
 
 export class Invitations {
   mode = $state<SignUpMode | null>(null);
+  /** Whether the server can send mail; `null` until it is known. */
+  canSendMail = $state<boolean | null>(null);
   list = $state.raw<Invitation[]>([]);
   /** Links by invitation ID. */
   readonly links = new SvelteMap<string, string>();
@@ -45,8 +54,8 @@ export class Invitations {
   readonly past = $derived(this.list.filter((one) => !isPending(one)));
 
   async load(): Promise<void> {
-    const [{ mode }, { invitations }] = await Promise.all([getSignUp(), listInvitations()]);
-    [this.mode, this.list] = [mode, invitations];
+    const [{ mode }, { invitations, can_send_mail }] = await Promise.all([getSignUp(), listInvitations()]);
+    [this.mode, this.list, this.canSendMail] = [mode, invitations, can_send_mail];
   }
 
   async setMode(mode: SignUpMode): Promise<void> {
@@ -60,17 +69,22 @@ export class Invitations {
 
   /**
    * Creates a link for each address, which replaces one that is pending, or one for anyone; turns sign-up by invitation
-   * on if it is closed.
+   * on if it is closed. Calls `onnext` before each address with its index, and stops if it returns `false`.
    */
-  async create({ emails, uses, ...rest }: NewInvitations): Promise<{ created: Created[]; failed: Failed[] }> {
+  async create(
+    { emails, uses, mailLanguage, ...rest }: NewInvitations,
+    onnext: (at: number) => boolean = () => true,
+  ): Promise<{ created: Created[]; failed: Failed[] }> {
     const created: Created[] = [];
     const failed: Failed[] = [];
     if (this.mode === null) await this.load();
     if (this.mode === "closed") await putSignUp("invitation");
     if (emails.length === 0) created.push(this.#withLink(await createInvitation({ uses, ...rest })));
-    for (const email of emails) {
+    const mail = mailLanguage === undefined ? {} : { send_mail: true, language: mailLanguage };
+    for (const [at, email] of emails.entries()) {
+      if (!onnext(at)) break;
       try {
-        created.push(this.#withLink(await createInvitation({ email, uses: 1, ...rest })));
+        created.push(this.#withLink(await createInvitation({ email, uses: 1, ...rest, ...mail })));
       } catch (error) {
         failed.push({ email, problem: sentenceOf(error) });
       }
@@ -97,9 +111,9 @@ export class Invitations {
     }
   }
 
-  #withLink({ invitation, path }: Awaited<ReturnType<typeof createInvitation>>): Created {
+  #withLink({ invitation, path, mail }: InvitationWithLink): Created {
     const link = location.origin + path;
     this.links.set(invitation.id, link);
-    return { invitation, link };
+    return mail ? { invitation, link, mail } : { invitation, link };
   }
 }

@@ -1,0 +1,25 @@
+/** English texts for the mail server. */
+export const mail = {
+  "settings.mail": "Mail",
+  "mail.intro": "Invitations are sent through your own mail server, over SMTP.",
+  "mail.server": "Mail server",
+  "mail.serverHint": "Uses port {port}. For another one, add it: {example}",
+  "mail.serverProblem": "Enter a host name such as smtp.example.org, with or without a port.",
+  "mail.security": "Encryption",
+  "mail.security.starttls": "STARTTLS",
+  "mail.security.tls": "TLS",
+  "mail.security.none": "None",
+  "mail.clearText":
+    "The password and the links are sent unencrypted. Use this only for a server on the same machine or network.",
+  "mail.user": "User name",
+  "mail.userHint": "Leave empty if the server doesn’t require signing in.",
+  "mail.passwordProblem": "Enter the password of this user.",
+  "mail.from": "Sender",
+  "mail.fromHint": "An email address, with or without a name.",
+  "mail.fromProblem": "Enter an address such as ai@example.org or Glasshouse <ai@example.org>.",
+  "mail.test": "Send test email",
+  "mail.testing": "Sending…",
+  "mail.tested": "Test email sent to {email}. Check that it arrives.",
+  "mail.turnOff": "Turn off",
+  "mail.turnedOff": "Mail turned off",
+};
