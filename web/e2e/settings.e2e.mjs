@@ -30,7 +30,7 @@ test.beforeAll(async () => {
     const tabs = await hrefs(page.locator("main .tabs a"));
     sections.push(...(tabs.length > 0 ? tabs : [entry]));
   }
-  assert.equal(sections.length, 19, `${sections}`);
+  assert.equal(sections.length, 21, `${sections}`);
   cookies = await page.context().cookies();
   await page.context().close();
 });

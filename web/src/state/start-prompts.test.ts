@@ -1,7 +1,7 @@
 /** Example prompts are read as they were stored. */
 
 import { expect, test } from "vitest";
-import { startPrompt, storedPrompt } from "./start-prompts.ts";
+import { isOpenEnded, startPrompt, storedPrompt } from "./start-prompts.ts";
 
 test.each([
   ["Summarize this.", { title: "", text: "Summarize this." }],
@@ -12,4 +12,12 @@ test.each([
 ])("%j", (stored, prompt) => {
   expect(startPrompt(stored)).toEqual(prompt);
   expect(startPrompt(storedPrompt(prompt))).toEqual(prompt);
+});
+
+test.each([
+  ["Translate this into French:", true],
+  ["翻译成法语：\n", true],
+  ["Summarize: in one line", false],
+])("%j is completed before it is sent: %s", (text, expected) => {
+  expect(isOpenEnded(text)).toBe(expected);
 });

@@ -16,3 +16,6 @@ export function storedPrompt({ title, text }: StartPrompt): string {
   const hasLines = title.trim() !== "" || text.trim().includes("\n");
   return hasLines ? `${title.trim()}\n${text.trim()}` : text.trim();
 }
+
+/** Whether people complete it before they send it. */
+export const isOpenEnded = (text: string): boolean => /[:：]$/.test(text.trimEnd());

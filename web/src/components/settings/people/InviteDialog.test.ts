@@ -1,9 +1,10 @@
 /** Inviting people: addresses are checked, links are created and shown, and sign-up is turned on if it is closed. */
-import { render, screen } from "@testing-library/svelte";
+import { cleanup, render, screen } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
 import type { Group } from "../../../api/groups.ts";
 import type { Account, Invitation, NewInvitation } from "../../../api/types.ts";
+import { prefer } from "../../../state/preferences.svelte.ts";
 import { unsaved } from "../../../state/unsaved.svelte.ts";
 import { noContent, ok, refused, serve } from "../../../test/server.ts";
 import InvitationList from "./InvitationList.svelte";
@@ -35,16 +36,16 @@ function invitation(id: string, change: Partial<Invitation> = {}): Invitation {
 }
 
 /** A server that keeps invitations. */
-function serving(mode: string, list: Invitation[] = []) {
+function serving(mode: string, list: Invitation[] = [], can_send_mail = false) {
   return serve({
     "GET /api/v1/settings/sign-up": () => ok({ mode }),
     "PUT /api/v1/settings/sign-up": (body) => {
       ({ mode } = body as { mode: string });
       return noContent();
     },
-    "GET /api/v1/invitations": () => ok({ invitations: list }),
+    "GET /api/v1/invitations": () => ok({ invitations: list, can_send_mail }),
     "POST /api/v1/invitations": (body) => {
-      const { email, uses, days, role, groups } = body as Required<NewInvitation>;
+      const { email, uses, days, role, groups, send_mail } = body as Required<NewInvitation>;
       if (email?.startsWith("bad")) return refused(400, "invalid_request", "no such address");
       const made = invitation(`new-${list.length}`, {
         email: email ?? null,
@@ -55,15 +56,17 @@ function serving(mode: string, list: Invitation[] = []) {
       });
       list = list.filter((other) => email == null || other.email?.toLowerCase() !== email.toLowerCase());
       list = [made, ...list];
-      return ok({ invitation: made, path: `/sign-up#${made.id}` });
+      const message = "The mail was not sent: 550 no such person";
+      const mail = { problem: email?.startsWith("refused") ? { message } : null };
+      return ok({ invitation: made, path: `/sign-up#${made.id}`, ...(send_mail ? { mail } : {}) });
     },
     "POST /api/v1/invitations/old/link": () =>
       ok({ invitation: list.find(({ id }) => id === "old"), path: "/sign-up#renewed" }),
   });
 }
 
-async function show(mode: string, list: Invitation[] = []) {
-  const requests = serving(mode, list);
+async function show(mode: string, list: Invitation[] = [], canSendMail = false) {
+  const requests = serving(mode, list, canSendMail);
   const invitations = new Invitations();
   await invitations.load();
   const onclose = vi.fn();
@@ -179,4 +182,58 @@ test("a pending invitation shows its role and groups, and gets a new link in one
   expect(await screen.findByText(`${location.origin}/sign-up#renewed`)).toBeVisible();
   expect(writes(requests)).toEqual([{ call: "POST /api/v1/invitations/old/link", body: undefined }]);
   expect(screen.getByRole("button", { name: "Copy link: bob@example.org" })).toBeVisible();
+});
+
+const send = () => screen.getByRole("checkbox", { name: "Send the links by email", hidden: true });
+
+test("links are sent by mail in the page's language, and each address has its result", async () => {
+  const { user, requests } = await show("invitation", [], true);
+  expect(send()).toBeChecked();
+  await user.click(field());
+  await user.paste("bob@example.org refused@example.org");
+  await user.click(button("Send 2 invitations"));
+  expect(await screen.findByText("Email sent")).toBeInTheDocument();
+  expect(screen.getByText(/^1 of 2 invitations sent\./)).toBeInTheDocument();
+  expect(screen.getByText("The mail was not sent: 550 no such person")).toBeInTheDocument();
+  const mail = { send_mail: true, language: "en" };
+  expect(writes(requests).map(({ body }) => body)).toEqual([
+    { ...usual, email: "bob@example.org", uses: 1, ...mail },
+    { ...usual, email: "refused@example.org", uses: 1, ...mail },
+  ]);
+  expect(screen.getAllByText(/\/sign-up#new-/)).toHaveLength(2);
+  expect(screen.queryByRole("link", { name: "Write an email: bob@example.org", hidden: true })).toBeNull();
+  expect(
+    screen.getByRole("link", { name: "Write an email: refused@example.org", hidden: true }),
+  ).toBeInTheDocument();
+});
+
+test("whether links are sent is remembered, and is no work to lose", async () => {
+  const first = await show("invitation", [], true);
+  await first.user.click(send());
+  expect(button("Create link")).toBeDisabled();
+  await first.user.keyboard("{Escape}");
+  expect(first.onclose).toHaveBeenCalledOnce();
+  cleanup();
+  const { user, requests } = await show("invitation", [], true);
+  expect(send()).not.toBeChecked();
+  await user.type(field(), "bob@example.org");
+  await user.click(button("Create link"));
+  expect(writes(requests).map(({ body }) => body)).toEqual([{ ...usual, email: "bob@example.org", uses: 1 }]);
+  prefer({ mailsInvitations: true });
+});
+
+test("without a mail server, a link leads to its settings and the addresses stay", async () => {
+  const first = await show("invitation");
+  expect(screen.queryByRole("checkbox", { name: "Send the links by email", hidden: true })).toBeNull();
+  await first.user.type(field(), "bob@example.org");
+  await first.user.click(screen.getByRole("link", { name: "Set up email", hidden: true }));
+  expect(location.pathname).toBe("/settings/mail");
+  cleanup();
+  const { user } = await show("invitation", [], true);
+  expect(field()).toHaveValue("bob@example.org");
+  await user.click(button("Send invitation"));
+  expect(await screen.findByText(/^Invitation sent\. The link is valid/)).toBeInTheDocument();
+  cleanup();
+  await show("invitation", [], true);
+  expect(field()).toHaveValue("");
 });
