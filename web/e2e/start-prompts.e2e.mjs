@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { hasValue, launch, openPage, until } from "./browser.mjs";
-import { addPerson, bob as other, callApi, logIn, setUp } from "./people.mjs";
-import { startGlasshouse, startModel } from "./programs.mjs";
+import { addPerson, bob as other, callApi, connectModel, logIn, setUp } from "./people.mjs";
+import { startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
 
@@ -18,12 +18,12 @@ const picture = async (page, name) => {
 };
 
 test.beforeAll(async () => {
-  const cases = [{ when: {}, reply: [{ text: "Here is the report." }] }];
-  [browser, model] = await Promise.all([launch(), startModel(cases)]);
-  glasshouse = await startGlasshouse({ OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_API_KEY: "sk-test" });
+  const cases = [{ contains: "", turns: [turn(text("Here is the report."))] }];
+  [browser, model, glasshouse] = await Promise.all([launch(), startModel(cases), startGlasshouse()]);
   ada = await openPage(browser, { url: glasshouse.url });
   bob = await openPage(browser, { url: glasshouse.url });
   await setUp(ada);
+  await connectModel(ada, model);
   await addPerson(ada);
   await logIn(bob, other);
   await bob.locator("#composer").waitFor();
@@ -87,7 +87,7 @@ test("an ordinary person sees them, sends one with a click and completes the oth
   await bob.locator("#composer").fill("");
   await cards(bob).filter({ hasText: "Weekly report" }).click();
   await bob.waitForURL("**/c/**");
-  await bob.getByText("Ask me about it first.").waitFor();
+  await bob.getByRole("article", { name: "You" }).getByText("Ask me about it first.").waitFor();
 });
 
 test("the administrator's own new chat has them without a reload", async () => {

@@ -276,7 +276,7 @@ export const settings = {
   "password.wrong": "The current password is wrong.",
   "password.changed": "Password changed.",
 
-  "people.intro": "People with an account. No email is sent: share links and passwords yourself.",
+  "people.intro": "People with an account. Passwords and reset links are never emailed: share them yourself.",
   "people.new": "Add with a password",
   "people.create": "Create account",
   "people.search": "Search by name or email",

@@ -293,7 +293,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "password.changed": "Contraseña cambiada.",
 
   "people.intro":
-    "Personas con una cuenta. No se envía ningún correo: comparte tú los enlaces y las contraseñas.",
+    "Personas con una cuenta. Las contraseñas y los enlaces para restablecerlas nunca se envían por correo: compártelos tú.",
   "people.new": "Añadir con contraseña",
   "people.create": "Crear cuenta",
   "people.search": "Buscar por nombre o correo",

@@ -283,7 +283,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "password.changed": "パスワードを変更しました。",
 
   "people.intro":
-    "アカウントを持つユーザーです。メールは送信されないため、リンクやパスワードは直接お伝えください。",
+    "アカウントを持つユーザーです。パスワードと再設定用リンクはメールで送信されないため、直接お伝えください。",
   "people.new": "パスワードで追加",
   "people.create": "アカウントを作成",
   "people.search": "名前またはメールアドレスで検索",

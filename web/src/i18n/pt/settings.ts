@@ -287,7 +287,8 @@ export const settings: Record<keyof typeof en, Entry> = {
   "password.wrong": "A senha atual está incorreta.",
   "password.changed": "Senha alterada.",
 
-  "people.intro": "Pessoas com uma conta. Nenhum e-mail é enviado: compartilhe links e senhas diretamente.",
+  "people.intro":
+    "Pessoas com uma conta. Senhas e links de redefinição nunca são enviados por e-mail: compartilhe-os diretamente.",
   "people.new": "Adicionar com senha",
   "people.create": "Criar conta",
   "people.search": "Buscar por nome ou e-mail",

@@ -11,7 +11,7 @@ export const mail: Record<keyof typeof en, Entry> = {
   "mail.security": "Шифрование",
   "mail.security.starttls": "STARTTLS",
   "mail.security.tls": "TLS",
-  "mail.security.none": "Нет",
+  "mail.security.none": "Без шифрования",
   "mail.clearText":
     "Пароль и ссылки передаются без шифрования. Только для сервера на этой же машине или в её сети.",
   "mail.user": "Имя пользователя",

@@ -19,6 +19,8 @@ export interface Created {
   mail?: MailOutcome;
 }
 
+export const isSent = ({ mail }: Created) => mail?.problem === null;
+
 /** An address that could not be invited, and why. */
 export interface Failed {
   email: string;
