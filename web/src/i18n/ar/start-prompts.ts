@@ -9,7 +9,7 @@ export const startPrompts: Record<keyof typeof en, Entry> = {
   "startPrompts.of": "المثال {number}",
   "startPrompts.title": "العنوان (اختياري)",
   "startPrompts.text": "الطلب",
-  "startPrompts.textHint": "يُرسل بنقرة واحدة. وإذا انتهى بنقطتين فإنه يوضع في مربع الرسالة لإكماله.",
+  "startPrompts.clickHint": "نقرة واحدة ترسل الطلب. وإذا انتهى بنقطتين فإنه يوضع في مربع الرسالة لإكماله.",
   "startPrompts.add": "إضافة مثال",
   "startPrompts.up": "نقل المثال {number} إلى أعلى",
   "startPrompts.down": "نقل المثال {number} إلى أسفل",

@@ -10,8 +10,8 @@ export const startPrompts: Record<keyof typeof en, Entry> = {
   "startPrompts.of": "Beispiel {number}",
   "startPrompts.title": "Titel (optional)",
   "startPrompts.text": "Prompt",
-  "startPrompts.textHint":
-    "Ein Klick sendet ihn. Endet er mit einem Doppelpunkt, kommt er zum Vervollständigen ins Nachrichtenfeld.",
+  "startPrompts.clickHint":
+    "Ein Klick sendet einen Prompt. Endet er mit einem Doppelpunkt, kommt er zum Vervollständigen ins Nachrichtenfeld.",
   "startPrompts.add": "Beispiel hinzufügen",
   "startPrompts.up": "Beispiel {number} nach oben verschieben",
   "startPrompts.down": "Beispiel {number} nach unten verschieben",

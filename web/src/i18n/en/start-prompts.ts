@@ -6,8 +6,8 @@ export const startPrompts = {
   "startPrompts.of": "Example {number}",
   "startPrompts.title": "Title (optional)",
   "startPrompts.text": "Prompt",
-  "startPrompts.textHint":
-    "A click sends it. If it ends with a colon, it goes into the message box to be completed.",
+  "startPrompts.clickHint":
+    "A click sends a prompt. If it ends with a colon, it goes into the message box to be completed.",
   "startPrompts.add": "Add example",
   "startPrompts.up": "Move example {number} up",
   "startPrompts.down": "Move example {number} down",

@@ -10,8 +10,8 @@ export const startPrompts: Record<keyof typeof en, Entry> = {
   "startPrompts.of": "Ejemplo {number}",
   "startPrompts.title": "Título (opcional)",
   "startPrompts.text": "Prompt",
-  "startPrompts.textHint":
-    "Un clic lo envía. Si termina en dos puntos, pasa al cuadro de mensaje para completarlo.",
+  "startPrompts.clickHint":
+    "Un clic envía el prompt. Si termina en dos puntos, pasa al cuadro de mensaje para completarlo.",
   "startPrompts.add": "Añadir ejemplo",
   "startPrompts.up": "Subir el ejemplo {number}",
   "startPrompts.down": "Bajar el ejemplo {number}",

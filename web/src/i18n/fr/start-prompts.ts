@@ -10,8 +10,8 @@ export const startPrompts: Record<keyof typeof en, Entry> = {
   "startPrompts.of": "Exemple {number}",
   "startPrompts.title": "Titre (facultatif)",
   "startPrompts.text": "Prompt",
-  "startPrompts.textHint":
-    "Un clic l’envoie. S’il se termine par deux-points, il est placé dans la zone de message pour être complété.",
+  "startPrompts.clickHint":
+    "Un clic envoie le prompt. S’il se termine par deux-points, il est placé dans la zone de message pour être complété.",
   "startPrompts.add": "Ajouter un exemple",
   "startPrompts.up": "Déplacer l’exemple {number} vers le haut",
   "startPrompts.down": "Déplacer l’exemple {number} vers le bas",

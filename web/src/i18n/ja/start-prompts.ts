@@ -9,8 +9,8 @@ export const startPrompts: Record<keyof typeof en, Entry> = {
   "startPrompts.of": "例 {number}",
   "startPrompts.title": "タイトル（任意）",
   "startPrompts.text": "プロンプト",
-  "startPrompts.textHint":
-    "クリックすると送信されます。末尾がコロンの場合は、続きを書けるようメッセージ欄に入ります。",
+  "startPrompts.clickHint":
+    "クリックするとプロンプトが送信されます。末尾がコロンの場合は、続きを書けるようメッセージ欄に入ります。",
   "startPrompts.add": "例を追加",
   "startPrompts.up": "例 {number} を上へ移動",
   "startPrompts.down": "例 {number} を下へ移動",

@@ -9,8 +9,8 @@ export const startPrompts: Record<keyof typeof en, Entry> = {
   "startPrompts.of": "Exemplo {number}",
   "startPrompts.title": "Título (opcional)",
   "startPrompts.text": "Prompt",
-  "startPrompts.textHint":
-    "Um clique o envia. Se terminar com dois-pontos, vai para a caixa de mensagem para ser completado.",
+  "startPrompts.clickHint":
+    "Um clique envia o prompt. Se terminar com dois-pontos, ele vai para a caixa de mensagem para ser completado.",
   "startPrompts.add": "Adicionar exemplo",
   "startPrompts.up": "Mover o exemplo {number} para cima",
   "startPrompts.down": "Mover o exemplo {number} para baixo",

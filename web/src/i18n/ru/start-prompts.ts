@@ -9,8 +9,8 @@ export const startPrompts: Record<keyof typeof en, Entry> = {
   "startPrompts.of": "Пример {number}",
   "startPrompts.title": "Заголовок (необязательно)",
   "startPrompts.text": "Запрос",
-  "startPrompts.textHint":
-    "Отправляется по щелчку. Если в конце двоеточие, попадает в поле сообщения, чтобы его дописать.",
+  "startPrompts.clickHint":
+    "Щелчок отправляет запрос. Если в конце двоеточие, запрос попадает в поле сообщения, чтобы его дописать.",
   "startPrompts.add": "Добавить пример",
   "startPrompts.up": "Переместить пример {number} выше",
   "startPrompts.down": "Переместить пример {number} ниже",

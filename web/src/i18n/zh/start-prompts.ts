@@ -9,7 +9,7 @@ export const startPrompts: Record<keyof typeof en, Entry> = {
   "startPrompts.of": "示例 {number}",
   "startPrompts.title": "标题（可选）",
   "startPrompts.text": "提示词",
-  "startPrompts.textHint": "点击即发送。如果以冒号结尾，则会放入消息框，供补充完整。",
+  "startPrompts.clickHint": "点击即发送提示词。如果以冒号结尾，则会放入消息框，供补充完整。",
   "startPrompts.add": "添加示例",
   "startPrompts.up": "上移示例 {number}",
   "startPrompts.down": "下移示例 {number}",
