@@ -6,7 +6,7 @@ import type { Group } from "../../../api/groups.ts";
 import type { Account, Invitation, NewInvitation } from "../../../api/types.ts";
 import { prefer } from "../../../state/preferences.svelte.ts";
 import { unsaved } from "../../../state/unsaved.svelte.ts";
-import { noContent, ok, refused, serve } from "../../../test/server.ts";
+import { noContent, ok, refused, serve, type Request } from "../../../test/server.ts";
 import InvitationList from "./InvitationList.svelte";
 import { Invitations } from "./invitations.svelte.ts";
 import InviteDialog from "./InviteDialog.svelte";
@@ -77,7 +77,7 @@ async function show(mode: string, list: Invitation[] = [], canSendMail = false) 
 
 const field = () => screen.getByRole("textbox", { name: "Email addresses", hidden: true });
 const button = (name: string | RegExp) => screen.getByRole("button", { name, hidden: true });
-const writes = (requests: { call: string }[]) => requests.filter(({ call }) => !call.startsWith("GET"));
+const writes = (requests: Request[]) => requests.filter(({ call }) => !call.startsWith("GET"));
 
 test("each new address gets a link, and what is skipped is named", async () => {
   const { user, requests, invitations } = await show("closed");
@@ -88,7 +88,7 @@ test("each new address gets a link, and what is skipped is named", async () => {
   expect(screen.getByText("Already has an account: ADA@example.org")).toBeInTheDocument();
   expect(screen.getByText("Entered more than once: bob@example.org")).toBeInTheDocument();
   await user.click(button("Create 2 links"));
-  expect(writes(requests).map(({ call, body }: { call: string; body?: unknown }) => [call, body])).toEqual([
+  expect(writes(requests).map(({ call, body }) => [call, body])).toEqual([
     ["PUT /api/v1/settings/sign-up", { mode: "invitation" }],
     ["POST /api/v1/invitations", { ...usual, email: "bob@example.org", uses: 1 }],
     ["POST /api/v1/invitations", { ...usual, email: "carol@example.org", uses: 1 }],
