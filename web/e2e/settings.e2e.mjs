@@ -398,32 +398,6 @@ test("a value that is refused stays in its field, and one of the environment is 
   await page.context().close();
 });
 
-test("example prompts of a new chat are written where the settings of the server are", async () => {
-  const { page, row } = await openConfiguration();
-  const of = row("start_prompts");
-  await of.getByRole("button", { name: "Add a prompt" }).click();
-  const title = of.getByLabel("Title (optional)");
-  await isFocused(title);
-  await title.fill("Summarize");
-  await of.getByLabel("Prompt", { exact: true }).fill("Summarize the attached file in three sentences.");
-  await of.getByRole("button", { name: "Add a prompt" }).click();
-  await check(page, "example prompts");
-  await page.reload();
-  await hasValue(title.first(), "Summarize");
-  await of.getByRole("button", { name: "Remove prompt 2" }).click();
-  await isFocused(of.getByRole("button", { name: "Add a prompt" }));
-  await of.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved", { exact: true }).waitFor();
-  await page.reload();
-  await hasValue(title, "Summarize");
-  const stored = await callApi(page, glasshouse.url, "get", "/settings");
-  assert.deepEqual(stored.settings.find(({ name }) => name === "start_prompts").value, [
-    "Summarize\nSummarize the attached file in three sentences.",
-  ]);
-  assert.deepEqual(page.complaints, []);
-  await page.context().close();
-});
-
 test("models for documents are chosen where the documents are", async () => {
   const { page, row } = await openConfiguration("/settings/knowledge");
   await heading(page, "Models for documents").waitFor();

@@ -1,7 +1,7 @@
 /** Typed functions for every call of the HTTP API; see docs/reference/api.md. */
 import type { EventBody, MessageCode } from "./events.ts";
 import type { AuditEntry } from "./audit.ts";
-import type { Configuration, SettingValue } from "./configuration.ts";
+import type { Configuration } from "./configuration.ts";
 import { call, send } from "./http.ts";
 import type { Group, GroupChange, GroupMember, Permission, Permissions } from "./groups.ts";
 import type { ImportReport } from "./imports.ts";
@@ -117,9 +117,6 @@ export const checkInvitation = (token: string) =>
   call<{ email: string | null }>("POST", `${v1}/sign-up/check`, { token });
 export const getSignUp = () => call<{ mode: SignUpMode }>("GET", `${v1}/settings/sign-up`);
 export const putSignUp = (mode: SignUpMode) => call<undefined>("PUT", `${v1}/settings/sign-up`, { mode });
-/** Sends a mail to the current user with these settings; nothing is stored. */
-export const testMail = (values: Record<string, SettingValue | null>, language: string) =>
-  call<undefined>("POST", `${v1}/settings/mail/test`, { values, language });
 export const listInvitations = () => call<InvitationList>("GET", `${v1}/invitations`);
 export const createInvitation = (body: NewInvitation) =>
   call<InvitationWithLink>("POST", `${v1}/invitations`, body);
@@ -148,8 +145,6 @@ export const usagePath = (query: Record<string, string>) =>
   `${v1}/usage?${new URLSearchParams(query).toString()}`;
 export const getUsage = (query: Record<string, string>) => call<Usage>("GET", usagePath(query));
 export const getConfiguration = () => call<Configuration>("GET", `${v1}/settings`);
-export const changeSettings = (values: Record<string, SettingValue | null>) =>
-  call<Configuration>("PATCH", `${v1}/settings`, { values });
 export const auditPath = (query: Record<string, string>) =>
   `${v1}/audit?${new URLSearchParams(query).toString()}`;
 export const readAudit = (query: Record<string, string>) =>

@@ -3273,6 +3273,7 @@ export type SettingPlace =
   | "approval_rules"
   | "sign_in"
   | "mail"
+  | "start_prompts"
   | "web_search"
   | "embedding"
   | "background_tasks"

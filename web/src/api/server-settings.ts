@@ -13,5 +13,9 @@ export const changeSettings = (values: SettingValues) => call<Configuration>("PA
 export const testSignInProvider = (values: SettingValues) =>
   call<SignInProviderTest>("POST", `${path}/sign-in-provider/test`, { values });
 
+/** Sends a mail to the current user with these values; nothing is stored. */
+export const testMail = (values: SettingValues, language: string) =>
+  call<undefined>("POST", `${path}/mail/test`, { values, language });
+
 /** Whether the file, the environment or a flag sets it: the web app cannot change it then. */
 export const isFixed = ({ from }: Pick<ServerSetting, "from">) => from !== "default" && from !== "web_app";

@@ -93,8 +93,8 @@ fn table(settings: Vec<Setting>) -> String {
 /// Where a setting is changed, for the table. The introduction of the page explains the words.
 fn changed_in(place: &str) -> &str {
     match place {
-        "web_app" | "approval_rules" | "sign_in" | "mail" | "web_search" | "embedding"
-        | "background_tasks" => "web app",
+        "web_app" | "approval_rules" | "sign_in" | "mail" | "start_prompts" | "web_search"
+        | "embedding" | "background_tasks" => "web app",
         "start" => "file, restart",
         _ => "file, operator",
     }

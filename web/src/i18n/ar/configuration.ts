@@ -30,9 +30,4 @@ export const configuration = {
   "configuration.from.environment": "مضبوط بواسطة {variable}",
   "configuration.from.flag": "مضبوط بخيار في سطر الأوامر",
   "configuration.range": "أدخل رقمًا من {least} إلى {most}.",
-  "configuration.prompt": "الطلب {number}",
-  "configuration.promptTitle": "العنوان (اختياري)",
-  "configuration.promptText": "الطلب",
-  "configuration.addPrompt": "إضافة طلب",
-  "configuration.removePrompt": "إزالة الطلب {number}",
 };

@@ -33,9 +33,4 @@ export const configuration: Record<keyof typeof en, Entry> = {
   "configuration.from.environment": "Gesetzt durch {variable}",
   "configuration.from.flag": "Gesetzt durch ein Kommandozeilen-Flag",
   "configuration.range": "Geben Sie eine Zahl von {least} bis {most} ein.",
-  "configuration.prompt": "Prompt {number}",
-  "configuration.promptTitle": "Titel (optional)",
-  "configuration.promptText": "Prompt",
-  "configuration.addPrompt": "Prompt hinzufügen",
-  "configuration.removePrompt": "Prompt {number} entfernen",
 };

@@ -30,9 +30,4 @@ export const configuration = {
   "configuration.from.environment": "Set by {variable}",
   "configuration.from.flag": "Set by a command-line flag",
   "configuration.range": "Enter a number from {least} to {most}.",
-  "configuration.prompt": "Prompt {number}",
-  "configuration.promptTitle": "Title (optional)",
-  "configuration.promptText": "Prompt",
-  "configuration.addPrompt": "Add a prompt",
-  "configuration.removePrompt": "Remove prompt {number}",
 };

@@ -30,9 +30,4 @@ export const configuration = {
   "configuration.from.environment": "Definido por {variable}",
   "configuration.from.flag": "Definido en la línea de comandos",
   "configuration.range": "Introduce un número de {least} a {most}.",
-  "configuration.prompt": "Prompt {number}",
-  "configuration.promptTitle": "Título (opcional)",
-  "configuration.promptText": "Prompt",
-  "configuration.addPrompt": "Añadir un prompt",
-  "configuration.removePrompt": "Quitar el prompt {number}",
 };

@@ -33,9 +33,4 @@ export const configuration: Record<keyof typeof en, Entry> = {
   "configuration.from.environment": "Défini par {variable}",
   "configuration.from.flag": "Défini en ligne de commande",
   "configuration.range": "Saisissez un nombre de {least} à {most}.",
-  "configuration.prompt": "Prompt {number}",
-  "configuration.promptTitle": "Titre (facultatif)",
-  "configuration.promptText": "Prompt",
-  "configuration.addPrompt": "Ajouter un prompt",
-  "configuration.removePrompt": "Supprimer le prompt {number}",
 };

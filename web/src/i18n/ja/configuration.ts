@@ -30,9 +30,4 @@ export const configuration = {
   "configuration.from.environment": "{variable} で設定",
   "configuration.from.flag": "コマンドラインフラグで設定",
   "configuration.range": "{least}～{most} の数値を入力してください。",
-  "configuration.prompt": "プロンプト {number}",
-  "configuration.promptTitle": "タイトル（任意）",
-  "configuration.promptText": "プロンプト",
-  "configuration.addPrompt": "プロンプトを追加",
-  "configuration.removePrompt": "プロンプト {number} を削除",
 };

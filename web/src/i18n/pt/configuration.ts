@@ -33,9 +33,4 @@ export const configuration: Record<keyof typeof en, Entry> = {
   "configuration.from.environment": "Definido por {variable}",
   "configuration.from.flag": "Definido por uma opção da linha de comando",
   "configuration.range": "Digite um número de {least} a {most}.",
-  "configuration.prompt": "Prompt {number}",
-  "configuration.promptTitle": "Título (opcional)",
-  "configuration.promptText": "Prompt",
-  "configuration.addPrompt": "Adicionar um prompt",
-  "configuration.removePrompt": "Remover o prompt {number}",
 };

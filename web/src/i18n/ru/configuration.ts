@@ -30,9 +30,4 @@ export const configuration = {
   "configuration.from.environment": "Задано переменной {variable}",
   "configuration.from.flag": "Задано параметром запуска",
   "configuration.range": "Введите число от {least} до {most}.",
-  "configuration.prompt": "Запрос {number}",
-  "configuration.promptTitle": "Название (необязательно)",
-  "configuration.promptText": "Запрос",
-  "configuration.addPrompt": "Добавить запрос",
-  "configuration.removePrompt": "Удалить запрос {number}",
 };

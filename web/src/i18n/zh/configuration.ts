@@ -30,9 +30,4 @@ export const configuration = {
   "configuration.from.environment": "由 {variable} 设置",
   "configuration.from.flag": "由命令行参数设置",
   "configuration.range": "请输入 {least} 到 {most} 的数字。",
-  "configuration.prompt": "提示词 {number}",
-  "configuration.promptTitle": "标题（可选）",
-  "configuration.promptText": "提示词",
-  "configuration.addPrompt": "添加提示词",
-  "configuration.removePrompt": "移除提示词 {number}",
 };

@@ -16,6 +16,8 @@ pub enum ChangedIn {
     SignIn,
     /// In the web app's form of mail.
     Mail,
+    /// In the web app's form of example prompts.
+    StartPrompts,
     /// In the web app's form of web search.
     WebSearch,
     /// In the web app's form of the embedding model.
@@ -31,7 +33,8 @@ pub enum ChangedIn {
 }
 
 use ChangedIn::{
-    ApprovalRules, BackgroundTasks, Embedding, Mail, Operator, SignIn, Start, WebApp, WebSearch,
+    ApprovalRules, BackgroundTasks, Embedding, Mail, Operator, SignIn, Start, StartPrompts, WebApp,
+    WebSearch,
 };
 
 /// Names of settings, or sections that end with a dot. The first match applies.
@@ -47,7 +50,7 @@ const PLACES: [(&str, ChangedIn); 68] = [
     ("session_max_hours", WebApp),
     ("retention_days", WebApp),
     ("file_link_days", WebApp),
-    ("start_prompts", WebApp),
+    ("start_prompts", StartPrompts),
     ("moderation", Operator),
     ("audit_days", Operator),
     ("forward_user_info_headers", Start),
@@ -125,7 +128,7 @@ impl ChangedIn {
 
     /// Whether the web app stores a value for it among the settings of the server.
     pub(crate) fn is_in_web_app(self) -> bool {
-        matches!(self, WebApp | ApprovalRules | SignIn | Mail)
+        matches!(self, WebApp | ApprovalRules | SignIn | Mail | StartPrompts)
     }
 }
 

@@ -106,19 +106,6 @@ test("a draft is kept, also an empty one", () => {
   expect(readDraft("limits.steps")).toBeNull();
 });
 
-test("prompts are typed with a title, and without empty ones", () => {
-  const prompts = setting("start_prompts", [], { value: ["Greet\nSay hello.", "Translate:"] });
-  expect(controlOf(prompts)).toBe("prompts");
-  const typed = typedOf(prompts.value);
-  expect(JSON.parse(typed)).toEqual([
-    { title: "Greet", text: "Say hello." },
-    { title: "", text: "Translate:" },
-  ]);
-  expect(parse(prompts, typed)).toEqual({ value: prompts.value });
-  const more = JSON.stringify([...(JSON.parse(typed) as object[]), { title: " ", text: "" }]);
-  expect(parse(prompts, more)).toEqual({ value: prompts.value });
-});
-
 test("a refused range is told in the page's language, other reasons as the server says them", () => {
   const refused = (reason: string) =>
     refusalOf(

@@ -5,7 +5,6 @@ import { en } from "../../../i18n/en/dictionary.ts";
 import { formatList } from "../../../i18n/format.ts";
 import { locale, t, type Key } from "../../../i18n/index.svelte.ts";
 import { keepText, readText } from "../../../state/drafts.ts";
-import { startPrompt, storedPrompt, type StartPrompt } from "../../../state/start-prompts.ts";
 import { sentenceOf } from "../../../state/toasts.svelte.ts";
 
 const known = (key: string) => (Object.hasOwn(en, key) ? t(key as Key) : undefined);
@@ -22,7 +21,7 @@ export const titleOf = (name: string): string => known(`setting.${name}`) ?? lab
 
 export const sectionTitleOf = (section: string): string => known(`settingSection.${section}`) ?? section;
 
-export type Control = "number" | "switch" | "model" | "text" | "prompts";
+export type Control = "number" | "switch" | "model" | "text";
 
 /** The control that edits the setting; `null` if there is none here. */
 export function controlOf(setting: ServerSetting): Control | null {
@@ -36,7 +35,7 @@ export function controlOf(setting: ServerSetting): Control | null {
     case "string":
       return setting.name.endsWith("_model") ? "model" : "text";
     default:
-      return setting.name === "start_prompts" ? "prompts" : null;
+      return null;
   }
 }
 
@@ -88,22 +87,12 @@ export const isUnlimitedAtZero = (name: string) =>
 const isDecimal = ({ name, default: usual }: ServerSetting) =>
   /\.(usd|context_share)$/.test(name) || !Number.isInteger(usual);
 
-/** The value in its field, that of prompts as JSON. */
-export const typedOf = (value: SettingValue | null): string =>
-  Array.isArray(value) ? JSON.stringify(value.map((text) => startPrompt(String(text)))) : String(value ?? "");
-
-export const promptsOf = (text: string): StartPrompt[] => JSON.parse(text || "[]") as StartPrompt[];
+/** The value in its field. */
+export const typedOf = (value: SettingValue | null): string => String(value ?? "");
 
 /** The value of what was typed, or what is wrong with it. */
 export function parse(setting: ServerSetting, text: string): { value: SettingValue } | { fault: Key } {
   if (typeof setting.default === "boolean") return { value: text === "true" };
-  if (Array.isArray(setting.default)) {
-    return {
-      value: promptsOf(text)
-        .map(storedPrompt)
-        .filter((prompt) => prompt.trim() !== ""),
-    };
-  }
   if (typeof setting.default !== "number") return { value: text.trim() };
   const plain = text.replace(/[\s_]/g, "");
   if (isDecimal(setting)) {
@@ -140,6 +129,8 @@ const forms: Partial<Record<ServerSetting["changed_in"], { href: string; key: st
   sign_in: { href: "/settings/people#signInProvider.title", key: "signInProvider.title" },
   web_search: { href: "/settings/tools#webSearch.title", key: "webSearch.title" },
   embedding: { href: "/settings/knowledge#embedding.title", key: "embedding.title" },
+  mail: { href: "/settings/mail", key: "settings.mail" },
+  start_prompts: { href: "/settings/prompts", key: "settings.prompts" },
   background_tasks: { href: "/settings/pipelines", key: "settings.pipelines" },
 };
 
