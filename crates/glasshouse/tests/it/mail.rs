@@ -120,6 +120,13 @@ async fn invitations_are_sent_by_mail() {
     let pending = server.get("/api/v1/invitations", &ada).await.json();
     assert_eq!(pending["invitations"].as_array().unwrap().len(), 2);
     invite(json!({"send_mail": true})).await.expect(400);
+
+    // The password was entered for this server and is not sent to another one.
+    let other = Smtp::start().await;
+    let elsewhere = other.address.replace("127.0.0.1", "localhost");
+    let test = json!({"values": {"mail.server": elsewhere}});
+    server.post(TEST, &ada, &test).await.expect(204);
+    assert!(!other.got().contains("AGdoAGNhbmFyeS05"), "{}", other.got());
 }
 
 /// The body of the last mail, whichever transfer encoding it has.

@@ -100,8 +100,12 @@ fn failed(error: &(dyn Error + 'static)) -> ApiError {
     let mut reason = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        reason.push_str(": ");
-        reason.push_str(&error.to_string());
+        // Some errors repeat their cause.
+        let text = error.to_string();
+        if !reason.contains(&text) {
+            reason.push_str(": ");
+            reason.push_str(&text);
+        }
         cause = error.source();
     }
     ApiError::invalid(messages::Settings::MailFailed { reason })

@@ -14,9 +14,50 @@ pub(crate) fn is_same_origin(one: &str, other: &str) -> bool {
     origin(one).is_some_and(|one| Some(one) == origin(other))
 }
 
+/// Whether two addresses, with or without a scheme and a port, are on the same host.
+pub(crate) fn is_same_host(one: &str, other: &str) -> bool {
+    host(one).eq_ignore_ascii_case(host(other))
+}
+
+fn host(address: &str) -> &str {
+    let address = address.trim();
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    match host.rsplit_once(':') {
+        // Not within an IPv6 address.
+        Some((host, _)) if !host.contains(':') || host.ends_with(']') => host,
+        _ => host,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hosts_are_compared_without_scheme_and_port() {
+        for (one, other, is_same) in [
+            ("smtp.example.org", "SMTP.example.org:25", true),
+            ("smtp.example.org", "smtp.example.com", false),
+            ("https://id.example.org/a", "https://id.example.org/b", true),
+            (
+                "https://id.example.org",
+                "https://id.example.org.evil.example",
+                false,
+            ),
+            (
+                "https://id.example.org",
+                "https://id.example.org@evil.example",
+                false,
+            ),
+            ("[::1]:25", "[::1]:26", true),
+            ("::1", "::2", false),
+            ("", "smtp.example.org", false),
+        ] {
+            assert_eq!(is_same_host(one, other), is_same, "{one} {other}");
+        }
+    }
 
     #[test]
     fn secrets_stay_with_their_origin() {

@@ -12,6 +12,7 @@ use toml::Value;
 
 use super::{
     config::{Config, Layer, Setting, is_secret_setting},
+    form_values::is_same_host,
     live_config::LiveConfig,
     secret::Sealer,
 };
@@ -26,6 +27,12 @@ const MAX_VALUE_BYTES: usize = 100_000;
 /// Values by the names of their settings; `null` returns a setting to its default.
 pub(crate) type SettingChange = BTreeMap<String, Json>;
 type Stored = BTreeMap<String, Json>;
+
+/// Secrets, each with the setting that names the server it is for.
+const SECRETS_OF_SERVERS: [(&str, &str); 2] = [
+    ("mail.server", "mail.password"),
+    ("oidc.issuer", "oidc.client_secret"),
+];
 
 /// Reads and changes the values.
 pub(crate) struct ServerSettings {
@@ -89,6 +96,19 @@ impl ServerSettings {
     /// The stored values after a change.
     async fn changed(&self, change: SettingChange) -> Result<Stored, ApiError> {
         let mut stored = self.stored().await?;
+        for (server, secret) in SECRETS_OF_SERVERS {
+            let is_elsewhere = match (change.get(server), stored.get(server)) {
+                (Some(new), Some(old)) => !is_same_host(
+                    new.as_str().unwrap_or_default(),
+                    old.as_str().unwrap_or_default(),
+                ),
+                _ => false,
+            };
+            // It was entered for another server.
+            if is_elsewhere && !change.contains_key(secret) {
+                stored.remove(secret);
+            }
+        }
         let config = self.config.now();
         for (name, value) in change {
             let setting = changeable(&config, &name)?;
@@ -119,9 +139,12 @@ impl ServerSettings {
             })
             .collect();
         config.with_values(&values).map_err(|error| {
-            ApiError::invalid(messages::Settings::SettingRefused {
-                reason: error.to_string(),
-            })
+            let reason = error.to_string();
+            // The sentences begin with the setting that they are about.
+            let about = reason.split(' ').next().unwrap_or_default().to_owned();
+            let named = config.settings.iter().find(|it| it.name == about);
+            ApiError::invalid(messages::Settings::SettingRefused { reason })
+                .with_field(named.map(|it| &*it.name))
         })
     }
 

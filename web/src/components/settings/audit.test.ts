@@ -121,10 +121,10 @@ test("a change of server settings is told by their titles, with what was before"
   ]);
   const rules = [{ tool: "write_file", arguments: { path: "/site/*" }, then: "ask" }];
   expect(change({ approvals: "[]" }, { approvals: JSON.stringify(rules) })).toEqual([
-    "approvals: none → write_file /site/* ask",
+    "Approval rules: none → write_file /site/* ask",
   ]);
   expect(change({ "oidc.client_secret": null }, { "oidc.client_secret": null })).toEqual([
-    "oidc.client_secret: (secret)",
+    "Client secret: (secret)",
   ]);
   expect(told(entry("settings.change", null))).toEqual([[], []]);
 });

@@ -13,7 +13,6 @@ import {
   refusalOf,
   sectionTitleOf,
   titleOf,
-  typedOf,
   unitOf,
 } from "./setting.ts";
 

@@ -95,7 +95,7 @@ test("the built-in examples return, and can be taken back", async () => {
 
 test("examples of the configuration are shown with where they are set", async () => {
   await show(["Report\nWrite it"], "file");
-  expect(screen.getByText(/file/i)).toBeVisible();
+  expect(screen.getByText(/^Set in/)).toBeVisible();
   expect(screen.getByRole("textbox", { name: "Prompt" })).toBeDisabled();
   expect(screen.queryByRole("button")).toBeNull();
 });
