@@ -8,6 +8,7 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
 };
+use tokio_util::task::TaskTracker;
 
 use crate::harness::{Answer, EMAIL, Server};
 
@@ -17,6 +18,7 @@ const TEST: &str = "/api/v1/settings/mail/test";
 struct Smtp {
     address: String,
     got: Arc<Mutex<Vec<String>>>,
+    _tasks: TaskTracker,
 }
 
 impl Smtp {
@@ -25,12 +27,18 @@ impl Smtp {
         let address = listener.local_addr().unwrap().to_string();
         let got: Arc<Mutex<Vec<String>>> = Arc::default();
         let all = got.clone();
-        tokio::spawn(async move {
+        let tasks = TaskTracker::new();
+        let connections = tasks.clone();
+        tasks.spawn(async move {
             while let Ok((connection, _)) = listener.accept().await {
-                tokio::spawn(serve(connection, all.clone()));
+                connections.spawn(serve(connection, all.clone()));
             }
         });
-        Self { address, got }
+        Self {
+            address,
+            got,
+            _tasks: tasks,
+        }
     }
 
     fn got(&self) -> String {

@@ -153,7 +153,7 @@ impl ServerSettings {
         if !is_secret_setting(name) {
             return Ok(value);
         }
-        let secret = Secret::new(value.as_str().unwrap_or_default().to_owned());
+        let secret = Secret::new(value.as_str().unwrap_or_default());
         let sealed = self.sealer.seal(STORED, &secret);
         let sealed = sealed.map_err(ApiError::internal)?;
         Ok(json!({ SEALED: STANDARD.encode(sealed) }))
