@@ -7,6 +7,8 @@ WORKDIR /src/web
 COPY web/package.json web/package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY web ./
+# The web app shows it.
+COPY docs /src/docs
 RUN npm run build
 
 FROM rust:1.95-bookworm AS build

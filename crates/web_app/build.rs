@@ -11,7 +11,8 @@ use std::{
 };
 
 /// What the web app is made of; a change in any of them builds it again.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
+    "../docs",
     "src",
     "public",
     "build",

@@ -13,6 +13,7 @@ export type Route =
   | KnowledgeRoute
   | GraphRoute
   | StoredPageRoute
+  | HelpRoute
   | { page: "welcome" }
   | { page: "missing" };
 
@@ -69,6 +70,13 @@ export interface StoredPageRoute {
   to: number | null;
 }
 
+/** A page of the documentation, at a heading. */
+export interface HelpRoute {
+  page: "help";
+  path: string;
+  anchor: string;
+}
+
 const newChat: ChatRoute = {
   page: "chat",
   chat: null,
@@ -80,6 +88,10 @@ const newChat: ChatRoute = {
 
 export function routeOf(address: URL): Route {
   const [first = "", second = "", third = "", ...rest] = address.pathname.split("/").filter(Boolean);
+  if (first === "help") {
+    const path = [second, third, ...rest].filter(Boolean).join("/") || "README";
+    return { page: "help", path, anchor: decodeURIComponent(address.hash.slice(1)) };
+  }
   if (rest.length > 0 || (third && first !== "knowledge")) return { page: "missing" };
   switch (first) {
     case "":

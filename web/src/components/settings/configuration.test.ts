@@ -55,13 +55,13 @@ test("settings stand in their sections, those of the server first", () => {
   ]);
 });
 
-test("names and paths of the documentation are code", () => {
+test("names are code, and pages of the documentation are links", () => {
   expect(piecesOf("The `robots.txt` of sites. See docs/knowledge/graph.md#graph-database.")).toEqual([
-    { text: "The ", isCode: false },
-    { text: "robots.txt", isCode: true },
-    { text: " of sites. See ", isCode: false },
-    { text: "docs/knowledge/graph.md#graph-database", isCode: true },
-    { text: ".", isCode: false },
+    { text: "The ", kind: "text" },
+    { text: "robots.txt", kind: "code" },
+    { text: " of sites. See ", kind: "text" },
+    { text: "docs/knowledge/graph.md#graph-database", kind: "page" },
+    { text: ".", kind: "text" },
   ]);
 });
 

@@ -18,12 +18,23 @@ export function written(value: SettingValue): string {
   return value.length === 0 ? "[]" : `[${value.map((one) => JSON.stringify(one)).join(", ")}]`;
 }
 
-/** Splits a description: names between backticks and paths of the documentation are code. */
-export function piecesOf(text: string): { text: string; isCode: boolean }[] {
+/** A part of a description. */
+export interface Piece {
+  text: string;
+  /** `page` is the path of a page of the documentation. */
+  kind: "text" | "code" | "page";
+}
+
+/** Splits a description: names between backticks are code, and paths of the documentation are links. */
+export function piecesOf(text: string): Piece[] {
   const pieces = text.split(/(`[^`]+`|docs\/[\w/-]+\.md(?:#[\w-]+)?)/);
   return pieces
-    .map((piece, index) => ({ text: piece.replace(/^`|`$/g, ""), isCode: index % 2 === 1 }))
-    .filter(({ text }) => text !== "");
+    .filter((piece) => piece !== "")
+    .map((piece) => {
+      if (piece.startsWith("docs/")) return { text: piece, kind: "page" };
+      const isCode = /^`[^`]+`$/.test(piece);
+      return { text: isCode ? piece.slice(1, -1) : piece, kind: isCode ? "code" : "text" };
+    });
 }
 
 export type Shown = "here" | "changed" | "all";

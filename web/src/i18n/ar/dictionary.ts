@@ -62,6 +62,7 @@ export const dictionary: Dictionary = {
   "app.loading": "جارٍ التحميل…",
   "app.skip": "الانتقال إلى حقل الرسالة",
   "app.skipToContent": "الانتقال إلى المحتوى",
+  "help.title": "التوثيق",
   "app.missing": "لم يُعثر على الصفحة.",
   "app.version": "الإصدار {version}",
 

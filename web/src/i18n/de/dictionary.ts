@@ -62,6 +62,7 @@ export const dictionary: Dictionary = {
   "app.loading": "Wird geladen…",
   "app.skip": "Zum Nachrichtenfeld springen",
   "app.skipToContent": "Zum Inhalt springen",
+  "help.title": "Dokumentation",
   "app.missing": "Seite nicht gefunden.",
   "app.version": "Version {version}",
 

@@ -61,6 +61,7 @@ export const en = {
   "app.loading": "Loading…",
   "app.skip": "Skip to message box",
   "app.skipToContent": "Skip to content",
+  "help.title": "Documentation",
   "app.missing": "Page not found.",
   "app.version": "Version {version}",
 

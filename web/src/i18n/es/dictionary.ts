@@ -62,6 +62,7 @@ export const dictionary: Dictionary = {
   "app.loading": "Cargando…",
   "app.skip": "Ir al cuadro de mensaje",
   "app.skipToContent": "Ir al contenido",
+  "help.title": "Documentación",
   "app.missing": "Página no encontrada.",
   "app.version": "Versión {version}",
 

@@ -62,6 +62,7 @@ export const dictionary: Dictionary = {
   "app.loading": "Chargement…",
   "app.skip": "Aller au champ de message",
   "app.skipToContent": "Aller au contenu",
+  "help.title": "Documentation",
   "app.missing": "Page introuvable.",
   "app.version": "Version {version}",
 

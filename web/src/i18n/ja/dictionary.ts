@@ -62,6 +62,7 @@ export const dictionary: Dictionary = {
   "app.loading": "読み込み中…",
   "app.skip": "メッセージ入力欄へ移動",
   "app.skipToContent": "コンテンツへ移動",
+  "help.title": "ドキュメント",
   "app.missing": "ページが見つかりません。",
   "app.version": "バージョン {version}",
 

@@ -62,6 +62,7 @@ export const dictionary: Dictionary = {
   "app.loading": "Carregando…",
   "app.skip": "Ir para a caixa de mensagem",
   "app.skipToContent": "Ir para o conteúdo",
+  "help.title": "Documentação",
   "app.missing": "Página não encontrada.",
   "app.version": "Versão {version}",
 

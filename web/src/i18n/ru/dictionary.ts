@@ -62,6 +62,7 @@ export const dictionary: Dictionary = {
   "app.loading": "Загрузка…",
   "app.skip": "Перейти к полю сообщения",
   "app.skipToContent": "Перейти к содержимому",
+  "help.title": "Документация",
   "app.missing": "Страница не найдена.",
   "app.version": "Версия {version}",
   "action.cancel": "Отмена",

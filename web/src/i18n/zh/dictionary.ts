@@ -62,6 +62,7 @@ export const dictionary: Dictionary = {
   "app.loading": "加载中…",
   "app.skip": "跳到消息输入框",
   "app.skipToContent": "跳到内容",
+  "help.title": "文档",
   "app.missing": "找不到页面。",
   "app.version": "版本 {version}",
 
