@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { en } from "../i18n/en/dictionary.ts";
 import { anchorOf, helpPath, readPage } from "./documentation.ts";
 
 const folder = "../docs";
@@ -60,4 +61,20 @@ test("every page has a title, and every link between pages and to headings leads
       if (anchor) expect(anchors.get(page)?.has(anchor), `${name} → ${page}#${anchor}`).toBe(true);
     }
   }
+});
+
+test("places in the settings have the names that the page gives them", () => {
+  const texts = new Set(Object.values(en).filter((text) => typeof text === "string"));
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  let count = 0;
+  for (const file of files.filter((name) => name.endsWith(".md") && !name.startsWith("decisions"))) {
+    const text = readFileSync(`${folder}/${file}`, "utf8");
+    for (const [, place = ""] of text.matchAll(/\*\*Settings\s+→\s+([^*]+)\*\*/g)) {
+      for (const part of place.split("→")) {
+        count += 1;
+        expect(texts, `${file}: Settings → ${place}`).toContain(part.replace(/\s+/g, " ").trim());
+      }
+    }
+  }
+  expect(count).toBeGreaterThan(50);
 });
