@@ -488,7 +488,7 @@ async fn administrators_see_what_is_set_and_where() {
     let steps = json!({
         "name": "limits.steps", "variable": "GLASSHOUSE_LIMITS_STEPS", "summary": "Model calls of one agent.",
         "details": "In the last one the agent has no tools, so that it answers.",
-        "default": 50, "value": 12, "from": "environment",
+        "default": 50, "value": 12, "from": "environment", "changed_in": "web_app",
     });
     assert_eq!(*named("limits.steps"), steps);
     assert_eq!(named("limits.usd")["from"], "default");

@@ -174,7 +174,10 @@ async fn an_agent_has_the_skills_it_is_given() {
         .find(|agent| agent["name"] == "one")
         .unwrap();
     assert!(
-        one["warnings"][0].as_str().unwrap().contains("“gone”"),
+        one["warnings"][0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("“gone”"),
         "{one}"
     );
 }
