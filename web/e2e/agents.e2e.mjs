@@ -191,12 +191,12 @@ test("it is tried in a chat, changed, and left for the model before", async () =
 test("it is chosen like a model and answers", async () => {
   await page.goto("/");
   await picker().click();
-  await page.getByRole("button", { name: /poet/ }).click();
+  await page.getByRole("button", { name: /^Poet/ }).click();
   await page.getByRole("textbox", { name: "Message" }).fill("A poem.");
   await page.keyboard.press("Enter");
   await page.getByText("A rose is a rose.").waitFor();
   await page.getByRole("button", { name: "Regenerate" }).waitFor();
-  await page.locator("article.assistant").getByText("poet", { exact: true }).waitFor();
+  await page.locator("article.assistant").getByText("Poet", { exact: true }).waitFor();
 });
 
 test("deleted by somebody else, the chat keeps the choice, says so and goes on with another", async () => {

@@ -1,7 +1,7 @@
 /** Sub-agents with the real program: one is stopped on its own, and one is continued. */
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
-import { launch, openPage } from "./browser.mjs";
+import { launch, openPage, until } from "./browser.mjs";
 import { pause, startGlasshouse, startModel, text, turn } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
@@ -45,7 +45,9 @@ test("one is stopped, and the run goes on without it", async () => {
   await field().fill("Work");
   await page.keyboard.press("Enter");
   await page.getByText("I begin to read.").waitFor();
-  await page.getByRole("button", { name: "Stop this sub-agent" }).click();
+  const stop = page.getByRole("button", { name: "Stop this sub-agent" });
+  await until("only the slow one works", async () => (await stop.count()) === 1);
+  await stop.click();
   await page.getByText("One of them came to an end.").waitFor();
 });
 

@@ -220,7 +220,7 @@ test("without a model for graphs, an administrator is led to its setting", async
   await linkOf(page, "Graph").click();
   await page.getByText("This server has no model for graphs.").waitFor();
   await linkOf(page, "Open the setting").click();
-  await page.getByText('knowledge.graph_model = ""').waitFor();
+  await page.getByRole("combobox", { name: "Model for knowledge graphs" }).waitFor();
   await page.goto("/knowledge");
 });
 
