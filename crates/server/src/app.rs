@@ -240,7 +240,7 @@ impl App {
             .context("cannot read the settings")?;
         let sealer = Arc::new(Sealer::open(&config.data_dir)?);
         let server_settings = Arc::new(ServerSettings {
-            changing: Mutex::default(),
+            applying: Mutex::default(),
             config: live.clone(),
             sealer: sealer.clone(),
             store: store.clone(),

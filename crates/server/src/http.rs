@@ -782,11 +782,12 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
     let origin = request_context::of_headers(request.headers());
     let id = request_context::header_value(&origin);
     let about = request_log::span(origin.request.as_deref());
-    let line = RequestLine::begin(&about, &request, app.config.now().log.format);
+    let config = app.config.now();
+    let line = RequestLine::begin(&about, &request, config.log.format);
     let protocol = Protocol::of(request.uri().path()).asked_by(request.headers());
     let answer = async {
-        let checked = keep_from_proxy(&app.config.now(), &mut request)
-            .and_then(|()| check_origin(&app.config.now(), &request));
+        let checked =
+            keep_from_proxy(&config, &mut request).and_then(|()| check_origin(&config, &request));
         match checked {
             Ok(()) => next.run(request).await,
             Err(refused) => unrouted::refuse(protocol, refused),

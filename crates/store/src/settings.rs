@@ -1,8 +1,13 @@
 //! Settings that change while the server runs: JSON values by name, such as `default_model`.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::{SettingTopic, Store, StoreError};
+
+const PUT: &str = "INSERT INTO settings (name, value) VALUES ($1, $2) \
+                   ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
 impl Store {
     /// One setting; `None` if it was never set.
@@ -53,10 +58,29 @@ impl Store {
     /// # Errors
     /// Database errors only.
     pub async fn put_setting(&self, name: &str, value: &Value) -> Result<(), StoreError> {
-        let sql = "INSERT INTO settings (name, value) VALUES ($1, $2) \
-                   ON CONFLICT (name) DO UPDATE SET value = excluded.value";
         let mut tx = self.begin_setting_change(SettingTopic::Values).await?;
-        tx.query(sql).text(name).json(value)?.execute().await?;
+        tx.query(PUT).text(name).json(value)?.execute().await?;
+        tx.commit().await
+    }
+
+    /// Sets several settings together, and removes those without a value. Others stay as they are.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn change_settings(
+        &self,
+        changes: &BTreeMap<String, Option<Value>>,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin_setting_change(SettingTopic::Values).await?;
+        for (name, value) in changes {
+            match value {
+                Some(value) => tx.query(PUT).text(name).json(value)?.execute().await?,
+                None => {
+                    let sql = "DELETE FROM settings WHERE name = $1";
+                    tx.query(sql).text(name).execute().await?
+                }
+            };
+        }
         tx.commit().await
     }
 }

@@ -134,7 +134,21 @@ async fn invitations_are_sent_by_mail() {
     let elsewhere = other.address.replace("127.0.0.1", "localhost");
     let test = json!({"values": {"mail.server": elsewhere}});
     server.post(TEST, &ada, &test).await.expect(204);
+    // Nor by way of no server at all; for the first server it is still known.
+    let change = async |address: Value| {
+        let request = server.request(Method::PATCH, "/api/v1/settings", &ada);
+        let values = json!({"mail.server": address});
+        let changed = Answer::of(request.json(&json!({ "values": values }))).await;
+        changed.expect(200);
+    };
+    change(Value::Null).await;
+    change(json!(elsewhere)).await;
+    server.post(TEST, &ada, &json!({})).await.expect(204);
     assert!(!other.got().contains("AGdoAGNhbmFyeS05"), "{}", other.got());
+    smtp.got.lock().unwrap().clear();
+    change(json!(smtp.address)).await;
+    server.post(TEST, &ada, &json!({})).await.expect(204);
+    assert!(smtp.got().contains("AGdoAGNhbmFyeS05"), "{}", smtp.got());
 }
 
 /// The body of the last mail, whichever transfer encoding it has.

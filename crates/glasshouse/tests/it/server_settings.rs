@@ -169,8 +169,9 @@ async fn secrets_are_sealed_and_changes_are_audited() {
     );
     let me = server.get("/api/v1/me", &ada).await.json();
     assert!(me["oidc"].is_string(), "{me}");
-    let stored = server.app.store.setting("server_settings").await.unwrap();
-    assert!(!stored.unwrap().to_string().contains("canary-1"));
+    let stored = server.app.store.settings("server:oidc.").await.unwrap();
+    assert_eq!(stored.len(), 3);
+    assert!(!format!("{stored:?}").contains("canary-1"));
     let audit = server.get("/api/v1/audit", &ada).await;
     assert!(!audit.text.contains("canary-1"));
     let entry = &audit.json()["entries"][0];
@@ -204,13 +205,22 @@ async fn another_server_of_the_database_has_the_change() {
     std::fs::create_dir(folder_of_second.join("data")).unwrap();
     std::fs::copy(key(&folder), key(&folder_of_second)).unwrap();
     let second = start(&folder_of_second, &database).await;
+    // Two servers that change different settings at once do not undo each other.
+    let (one, other) = tokio::join!(
+        change(&first, &ada, json!({"limits.depth": 2})),
+        change(&second, &ada, json!({"limits.parallel": 4})),
+    );
+    one.expect(200);
+    other.expect(200);
     let rules = json!([{"tool": "write_file", "then": "ask"}]);
     change(&first, &ada, json!({"limits.steps": 7, "approvals": rules}))
         .await
         .expect(200);
     for _ in 0..200 {
         if second.app.config.now().limits.steps == 7 {
-            assert_eq!(second.app.config.now().approvals.len(), 1);
+            let config = second.app.config.now();
+            assert_eq!(config.approvals.len(), 1);
+            assert_eq!((config.limits.depth, config.limits.parallel_calls), (2, 4));
             return;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;

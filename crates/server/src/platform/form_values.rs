@@ -14,16 +14,17 @@ pub(crate) fn is_same_origin(one: &str, other: &str) -> bool {
     origin(one).is_some_and(|one| Some(one) == origin(other))
 }
 
-/// Whether two addresses, with or without a scheme and a port, are on the same host.
-pub(crate) fn is_same_host(one: &str, other: &str) -> bool {
-    host(one).eq_ignore_ascii_case(host(other))
+/// Whether a secret for one of these servers may be sent to the other: URLs of the same origin, or names of the same host
+/// with any port.
+pub(crate) fn is_same_server(one: &str, other: &str) -> bool {
+    match one.contains("://") || other.contains("://") {
+        true => is_same_origin(one, other),
+        false => host(one).eq_ignore_ascii_case(host(other)),
+    }
 }
 
 fn host(address: &str) -> &str {
-    let address = address.trim();
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
+    let host = address.trim();
     match host.rsplit_once(':') {
         // Not within an IPv6 address.
         Some((host, _)) if !host.contains(':') || host.ends_with(']') => host,
@@ -36,11 +37,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_compared_without_scheme_and_port() {
+    fn servers_are_urls_or_hosts() {
         for (one, other, is_same) in [
             ("smtp.example.org", "SMTP.example.org:25", true),
             ("smtp.example.org", "smtp.example.com", false),
             ("https://id.example.org/a", "https://id.example.org/b", true),
+            ("https://id.example.org", "http://id.example.org", false),
+            ("https://id.example.org", "id.example.org", false),
             (
                 "https://id.example.org",
                 "https://id.example.org.evil.example",
@@ -55,7 +58,7 @@ mod tests {
             ("::1", "::2", false),
             ("", "smtp.example.org", false),
         ] {
-            assert_eq!(is_same_host(one, other), is_same, "{one} {other}");
+            assert_eq!(is_same_server(one, other), is_same, "{one} {other}");
         }
     }
 

@@ -11,21 +11,25 @@ use tokio::sync::Mutex;
 use toml::Value;
 
 use super::{
-    config::{Config, Layer, Setting, is_secret_setting},
-    form_values::is_same_host,
+    config::{Config, Setting, is_secret_setting},
+    form_values::is_same_server,
     live_config::LiveConfig,
     secret::Sealer,
 };
 use crate::{error::ApiError, messages};
 
-/// The name under which the values are stored, and the sealing context of the secret ones.
-const STORED: &str = "server_settings";
-/// The key of a secret value's ciphertext.
+/// Begins the names under which the values are stored.
+const PREFIX: &str = "server:";
+/// The sealing context of secret values.
+const PURPOSE: &str = "server settings";
+/// The keys of a stored secret: its ciphertext, and the server that it was entered for. It is sent to no other.
 const SEALED: &str = "sealed";
+const SERVER: &str = "server";
 const MAX_VALUE_BYTES: usize = 100_000;
 
 /// Values by the names of their settings; `null` returns a setting to its default.
 pub(crate) type SettingChange = BTreeMap<String, Json>;
+/// What is stored, by the names of the settings. Secret values are encrypted.
 type Stored = BTreeMap<String, Json>;
 
 /// Secrets, each with the setting that names the server it is for.
@@ -39,8 +43,8 @@ pub(crate) struct ServerSettings {
     pub(crate) config: LiveConfig,
     pub(crate) sealer: std::sync::Arc<Sealer>,
     pub(crate) store: Store,
-    /// Held while values are changed, so that two changes do not overwrite each other.
-    pub(crate) changing: Mutex<()>,
+    /// Held while values are read and applied, so that older ones never replace newer ones.
+    pub(crate) applying: Mutex<()>,
 }
 
 impl ServerSettings {
@@ -49,20 +53,13 @@ impl ServerSettings {
     /// # Errors
     /// If the database fails.
     pub(crate) async fn reload(&self) -> Result<(), StoreError> {
+        let _applying = self.applying.lock().await;
         let stored = self.stored().await?;
         let before = self.config.now();
-        let mut values = BTreeMap::new();
-        for (name, value) in &stored {
-            match self.opened(&before, name, value) {
-                Ok(value) => {
-                    values.insert(name.clone(), value);
-                }
-                Err(error) => tracing::warn!(setting = name, %error, "a stored setting is ignored"),
-            }
-        }
+        let values = self.values_of(&before, &stored);
         let config = match before.with_values(&values) {
             Ok(config) => config,
-            Err(_) => valid_ones(&before, values),
+            Err(_) => with_valid_ones(&before, values),
         };
         if config.session != before.session {
             self.store.shorten_sessions(config.session).await?;
@@ -76,11 +73,13 @@ impl ServerSettings {
     /// # Errors
     /// 400 if a setting does not exist or its value is invalid, 409 if it cannot be changed in the web app.
     pub(crate) async fn change(&self, change: SettingChange) -> Result<(), ApiError> {
-        let _changing = self.changing.lock().await;
-        let stored = self.changed(change).await?;
+        let mut stored = self.stored().await?;
+        let changes = self.to_store(&stored, change)?;
+        apply(&mut stored, &changes);
         self.candidate(&stored)?;
-        let value = serde_json::to_value(&stored).map_err(ApiError::internal)?;
-        self.store.put_setting(STORED, &value).await?;
+        let named = |(name, value)| (format!("{PREFIX}{name}"), value);
+        let changes = changes.into_iter().map(named).collect();
+        self.store.change_settings(&changes).await?;
         Ok(self.reload().await?)
     }
 
@@ -89,55 +88,46 @@ impl ServerSettings {
     /// # Errors
     /// As for a change.
     pub(crate) async fn preview(&self, change: SettingChange) -> Result<Config, ApiError> {
-        let stored = self.changed(change).await?;
+        let mut stored = self.stored().await?;
+        let changes = self.to_store(&stored, change)?;
+        apply(&mut stored, &changes);
         self.candidate(&stored)
     }
 
-    /// The stored values after a change.
-    async fn changed(&self, change: SettingChange) -> Result<Stored, ApiError> {
-        let mut stored = self.stored().await?;
-        for (server, secret) in SECRETS_OF_SERVERS {
-            let is_elsewhere = match (change.get(server), stored.get(server)) {
-                (Some(new), Some(old)) => !is_same_host(
-                    new.as_str().unwrap_or_default(),
-                    old.as_str().unwrap_or_default(),
-                ),
-                _ => false,
-            };
-            // It was entered for another server.
-            if is_elsewhere && !change.contains_key(secret) {
-                stored.remove(secret);
-            }
-        }
+    /// What a change stores and removes.
+    fn to_store(
+        &self,
+        stored: &Stored,
+        change: SettingChange,
+    ) -> Result<BTreeMap<String, Option<Json>>, ApiError> {
         let config = self.config.now();
+        let mut after = stored.clone();
+        after.extend(change.clone());
+        let mut changes = BTreeMap::new();
         for (name, value) in change {
             let setting = changeable(&config, &name)?;
-            if value.is_null() {
-                stored.remove(&name);
-            } else {
-                checked(setting, value.clone())?;
-                stored.insert(name.clone(), self.closed(&name, value)?);
-            }
+            let value = match value {
+                Json::Null => None,
+                value => {
+                    typed(setting, value.clone())?;
+                    Some(self.stored_of(&config, &after, &name, value)?)
+                }
+            };
+            changes.insert(name, value);
         }
-        Ok(stored)
+        Ok(changes)
     }
 
     async fn stored(&self) -> Result<Stored, StoreError> {
-        let stored = self.store.setting(STORED).await?;
-        // A value that a later version wrote is ignored rather than fatal.
-        let stored = stored.and_then(|value| serde_json::from_value(value).ok());
-        Ok(stored.unwrap_or_default())
+        let rows = self.store.settings(PREFIX).await?.into_iter();
+        let named =
+            |(name, value): (String, Json)| Some((name.strip_prefix(PREFIX)?.to_owned(), value));
+        Ok(rows.filter_map(named).collect())
     }
 
     fn candidate(&self, stored: &Stored) -> Result<Config, ApiError> {
         let config = self.config.now();
-        let values = stored
-            .iter()
-            .filter_map(|(name, value)| {
-                let value = self.opened(&config, name, value).ok()?;
-                Some((name.clone(), value))
-            })
-            .collect();
+        let values = self.values_of(&config, stored);
         config.with_values(&values).map_err(|error| {
             let reason = error.to_string();
             // The sentences begin with the setting that they are about.
@@ -148,36 +138,87 @@ impl ServerSettings {
         })
     }
 
-    /// The value as it is stored: encrypted if it is secret.
-    fn closed(&self, name: &str, value: Json) -> Result<Json, ApiError> {
+    /// A value as it is stored: a secret one encrypted, with the server that it was entered for.
+    fn stored_of(
+        &self,
+        config: &Config,
+        after: &Stored,
+        name: &str,
+        value: Json,
+    ) -> Result<Json, ApiError> {
         if !is_secret_setting(name) {
             return Ok(value);
         }
         let secret = Secret::new(value.as_str().unwrap_or_default());
-        let sealed = self.sealer.seal(STORED, &secret);
-        let sealed = sealed.map_err(ApiError::internal)?;
-        Ok(json!({ SEALED: STANDARD.encode(sealed) }))
+        let sealed = self.sealer.seal(PURPOSE, &secret);
+        let sealed = STANDARD.encode(sealed.map_err(ApiError::internal)?);
+        Ok(json!({ SEALED: sealed, SERVER: server_of(config, after, name) }))
     }
 
-    /// The value of a stored one.
-    fn opened(&self, config: &Config, name: &str, value: &Json) -> Result<Value, ApiError> {
+    /// The value of what is stored; `None` for a secret that was entered for another server.
+    fn value_of(
+        &self,
+        config: &Config,
+        stored: &Stored,
+        name: &str,
+    ) -> Result<Option<Value>, ApiError> {
         let setting = named(config, name)?;
         if !setting.changed_in.is_in_web_app() {
-            return Err(not_here(name));
+            return Err(not_in_web_app(name));
         }
+        let value = stored.get(name).cloned().unwrap_or_default();
         if !is_secret_setting(name) {
-            return checked(setting, value.clone());
+            return typed(setting, value).map(Some);
         }
-        let sealed = value[SEALED].as_str().unwrap_or_default();
-        let sealed = STANDARD.decode(sealed).map_err(ApiError::internal)?;
-        let secret = self.sealer.unseal(STORED, &sealed);
+        let text = |key| value.get(key).and_then(Json::as_str).unwrap_or_default();
+        if !is_same_server(text(SERVER), &server_of(config, stored, name)) {
+            return Ok(None);
+        }
+        let sealed = STANDARD.decode(text(SEALED)).map_err(ApiError::internal)?;
+        let secret = self.sealer.unseal(PURPOSE, &sealed);
         let secret = secret.map_err(|_| ApiError::invalid(messages::Settings::KeyUnreadable))?;
-        Ok(Value::String(secret.reveal().to_owned()))
+        Ok(Some(Value::String(secret.reveal().to_owned())))
+    }
+
+    /// The usable values, by the names of their settings.
+    fn values_of(&self, config: &Config, stored: &Stored) -> BTreeMap<String, Value> {
+        let value = |name: &String| match self.value_of(config, stored, name) {
+            Ok(value) => Some((name.clone(), value?)),
+            Err(error) => {
+                tracing::warn!(setting = name, %error, "a stored setting is ignored");
+                None
+            }
+        };
+        stored.keys().filter_map(value).collect()
+    }
+}
+
+/// The address of the server that a secret is for.
+fn server_of(config: &Config, stored: &Stored, secret: &str) -> String {
+    let pair = SECRETS_OF_SERVERS.iter().find(|(_, name)| *name == secret);
+    let Some((server, _)) = pair else {
+        return String::new();
+    };
+    let setting = config.settings.iter().find(|it| it.name == *server);
+    let address = match setting.filter(|setting| setting.is_fixed()) {
+        Some(setting) => setting.value.as_ref().and_then(Value::as_str),
+        None => stored.get(*server).and_then(Json::as_str),
+    };
+    address.unwrap_or_default().to_owned()
+}
+
+/// The stored values after a change.
+fn apply(stored: &mut Stored, changes: &BTreeMap<String, Option<Json>>) {
+    for (name, value) in changes {
+        match value {
+            Some(value) => stored.insert(name.clone(), value.clone()),
+            None => stored.remove(name),
+        };
     }
 }
 
 /// The configuration with as many of the values as are valid together, in the order of their names.
-fn valid_ones(before: &Config, values: BTreeMap<String, Value>) -> Config {
+fn with_valid_ones(before: &Config, values: BTreeMap<String, Value>) -> Config {
     let mut kept = BTreeMap::new();
     let mut config = before.clone();
     for (name, value) in values {
@@ -204,26 +245,24 @@ fn named<'a>(config: &'a Config, name: &str) -> Result<&'a Setting, ApiError> {
 fn changeable<'a>(config: &'a Config, name: &str) -> Result<&'a Setting, ApiError> {
     let setting = named(config, name)?;
     if !setting.changed_in.is_in_web_app() {
-        return Err(not_here(name));
+        return Err(not_in_web_app(name));
     }
-    match setting.from {
-        Layer::Default | Layer::WebApp => Ok(setting),
-        Layer::File | Layer::Environment | Layer::Flag => {
-            let name = name.to_owned();
-            Err(ApiError::conflict(messages::Settings::SettingFixed {
-                name,
-            }))
-        }
+    if setting.is_fixed() {
+        let name = name.to_owned();
+        return Err(ApiError::conflict(messages::Settings::SettingFixed {
+            name,
+        }));
     }
+    Ok(setting)
 }
 
-fn not_here(name: &str) -> ApiError {
+fn not_in_web_app(name: &str) -> ApiError {
     let name = name.to_owned();
     ApiError::conflict(messages::Settings::SettingNotHere { name })
 }
 
-/// The value if it has the type of the setting's default.
-fn checked(setting: &Setting, value: Json) -> Result<Value, ApiError> {
+/// The value as TOML if it has the type of the setting's default.
+fn typed(setting: &Setting, value: Json) -> Result<Value, ApiError> {
     let wrong = || {
         let name = setting.name.clone();
         ApiError::invalid(messages::Settings::SettingOfOtherType { name })

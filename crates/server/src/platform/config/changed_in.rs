@@ -38,7 +38,7 @@ use ChangedIn::{
 };
 
 /// Names of settings, or sections that end with a dot. The first match applies.
-const PLACES: [(&str, ChangedIn); 68] = [
+const PLACES: &[(&str, ChangedIn)] = &[
     ("listen", Start),
     ("public_url", Operator),
     ("cors_allow_origins", Operator),
@@ -107,23 +107,25 @@ const PLACES: [(&str, ChangedIn); 68] = [
     ("model_timeouts.", WebApp),
     ("oidc.", SignIn),
     ("mail.", Mail),
+    ("trusted_header.", Operator),
+    ("outbound.", Operator),
+    ("log.", Operator),
+    ("tracing.", Operator),
 ];
 
-/// The sections that only the person who runs the machine changes.
-const OPERATOR_SECTIONS: [&str; 4] = ["trusted_header.", "outbound.", "log.", "tracing."];
+/// Whether a place is a setting's name, or its section.
+fn is_of(place: &str, name: &str) -> bool {
+    match place.ends_with('.') {
+        true => name.starts_with(place),
+        false => name == place,
+    }
+}
 
 impl ChangedIn {
     /// Where the setting with this name is changed.
     pub(super) fn of(name: &str) -> Option<Self> {
-        let is_in = |place: &str| match place.ends_with('.') {
-            true => name.starts_with(place),
-            false => name == place,
-        };
-        if OPERATOR_SECTIONS.into_iter().any(is_in) {
-            return Some(Operator);
-        }
-        let place = PLACES.into_iter().find(|(place, _)| is_in(place));
-        place.map(|(_, changed_in)| changed_in)
+        let place = PLACES.iter().find(|(place, _)| is_of(place, name));
+        place.map(|(_, changed_in)| *changed_in)
     }
 
     /// Whether the web app stores a value for it among the settings of the server.
@@ -140,14 +142,8 @@ mod tests {
     #[test]
     fn each_place_names_settings() {
         let settings = default_settings().unwrap();
-        for place in PLACES
-            .map(|(place, _)| place)
-            .into_iter()
-            .chain(OPERATOR_SECTIONS)
-        {
-            let names =
-                |name: &str| name == place || place.ends_with('.') && name.starts_with(place);
-            assert!(settings.iter().any(|it| names(&it.name)), "{place}");
+        for (place, _) in PLACES {
+            assert!(settings.iter().any(|it| is_of(place, &it.name)), "{place}");
         }
     }
 }

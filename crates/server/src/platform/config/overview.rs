@@ -50,6 +50,13 @@ pub struct Setting {
     pub changed_in: ChangedIn,
 }
 
+impl Setting {
+    /// Whether the file, the environment or a flag sets it, so that the web app cannot change it.
+    pub(crate) fn is_fixed(&self) -> bool {
+        !matches!(self.from, Layer::Default | Layer::WebApp)
+    }
+}
+
 /// Where a value comes from; each takes precedence over those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "SettingSource")]
