@@ -100,10 +100,11 @@ impl Web {
             mcp_servers,
             sealer,
         } = parts;
-        let settings = config.now();
+        let live = config.clone();
+        let current = move || live.now().web.client.clone();
         let web = Self {
-            client: WebClient::new(settings.web.client.clone(), outbound, program),
-            chosen: SearchChoice::new(&settings.web.searches),
+            client: WebClient::new(Box::new(current), outbound, program),
+            chosen: SearchChoice::new(&config.now().web.searches),
             config,
             store,
             clock,
@@ -113,12 +114,6 @@ impl Web {
         };
         web.reload_search_providers().await?;
         Ok(web)
-    }
-
-    /// Fetches pages by the current settings from now on.
-    pub(crate) fn apply_settings(&self) {
-        let client = self.config.now().web.client.clone();
-        self.client.set_settings(client);
     }
 
     /// The page at a URL, as `owner`'s copy of it: the stored one if it is fresh or the server says that nothing has

@@ -14,10 +14,7 @@ mod search;
 mod settings;
 mod sitemaps;
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{path::PathBuf, sync::Arc};
 
 use knowledge::ReadingProcess;
 use outbound::{Allowed, Outbound};
@@ -39,9 +36,12 @@ pub use settings::{BrowserKind, BrowserSettings, SearchKind, SearchSettings, Set
 /// Maximum number of pages whose text is extracted concurrently: each takes a process.
 const READ_AT_ONCE: usize = 2;
 
+/// Gives the settings as they are now; they may change while requests are made.
+pub type CurrentSettings = Box<dyn Fn() -> Arc<Settings> + Send + Sync>;
+
 /// The client of search services and websites. What it knows about hosts is shared by all callers.
 pub struct WebClient {
-    settings: RwLock<Arc<Settings>>,
+    settings: CurrentSettings,
     outbound: Outbound,
     /// Restricted to the open internet regardless of what an administrator allows: for subresources that pages request.
     open: Outbound,
@@ -57,9 +57,9 @@ pub struct WebClient {
 impl WebClient {
     /// `program` is the path of this executable, which is started again to extract text.
     #[must_use]
-    pub fn new(settings: Settings, outbound: Outbound, program: PathBuf) -> Self {
+    pub fn new(settings: CurrentSettings, outbound: Outbound, program: PathBuf) -> Self {
         Self {
-            settings: RwLock::new(Arc::new(settings)),
+            settings,
             outbound,
             open: Outbound::new(Allowed::default()),
             reader: ReadingProcess::new(program),
@@ -72,19 +72,7 @@ impl WebClient {
         }
     }
 
-    /// Replaces the settings. Requests that have begun keep theirs.
-    pub fn set_settings(&self, settings: Settings) {
-        let mut current = self
-            .settings
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        *current = Arc::new(settings);
-    }
-
     fn settings(&self) -> Arc<Settings> {
-        self.settings
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        (self.settings)()
     }
 }

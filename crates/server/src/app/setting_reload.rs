@@ -6,11 +6,12 @@ use store::{SettingChanges, SettingTopic, Store, StoreError};
 
 use crate::{
     documents::Documents,
+    error::ApiError,
     gateway::{agents::DefinedAgents, models::Models},
     platform::{
         body_memory::BodyMemory,
         jobs::{Failure, Steps},
-        server_settings::ServerSettings,
+        server_settings::{ServerSettings, SettingChange},
     },
     tools::mcp_servers::McpServers,
     web::Web,
@@ -56,16 +57,25 @@ impl SettingReload {
     /// The settings of the server, of models and their aliases, and the providers of web search.
     async fn reload_values(&self) -> Result<(), StoreError> {
         self.server_settings.reload().await?;
-        self.apply_settings();
+        self.tell();
         self.models.rebuild().await?;
         self.web.reload_search_providers().await
     }
 
-    /// Tells those services of new settings that do not read them each time.
-    pub(crate) fn apply_settings(&self) {
+    /// Changes settings of the server.
+    ///
+    /// # Errors
+    /// See [`ServerSettings::change`].
+    pub(crate) async fn change_settings(&self, change: SettingChange) -> Result<(), ApiError> {
+        self.server_settings.change(change).await?;
+        self.tell();
+        Ok(())
+    }
+
+    /// Tells those services of new settings that would notice them later or not at all.
+    fn tell(&self) {
         let config = self.server_settings.config.now();
         self.body_memory.grow(config.body_memory_bytes);
-        self.web.apply_settings();
         self.documents.to_see.notify_one();
         self.documents.to_graph.notify_one();
     }

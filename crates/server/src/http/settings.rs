@@ -73,8 +73,7 @@ pub(super) async fn change(
 ) -> Result<Json<Settings>, ApiError> {
     let before = app.config.now();
     let names: Vec<String> = body.values.keys().cloned().collect();
-    app.server_settings.change(body.values).await?;
-    app.setting_reload.apply_settings();
+    app.setting_reload.change_settings(body.values).await?;
     let now = app.config.now();
     let values = |config: &Config| -> BTreeMap<String, Value> {
         let value = |name: &String| (name.clone(), written(config, name));

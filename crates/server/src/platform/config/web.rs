@@ -1,6 +1,6 @@
 //! `[web]`: settings of web search and page reading.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use llm::Secret;
 use outbound::plain_host;
@@ -22,7 +22,7 @@ pub struct WebSettings {
     /// Maximum total size of a person's copies.
     pub person_bytes: u64,
     /// How pages are fetched.
-    pub client: web_access::Settings,
+    pub client: Arc<web_access::Settings>,
 }
 
 /// A search provider.
@@ -88,13 +88,13 @@ impl RawWeb {
             fetch: self.fetch,
             fresh_ms: i64::from(self.fresh_minutes) * 60_000,
             person_bytes: self.person_mb * 1_000_000,
-            client: web_access::Settings {
+            client: Arc::new(web_access::Settings {
                 robots: self.robots,
                 pause: Duration::from_millis(self.pause_ms),
                 time: Duration::from_secs(self.seconds),
                 page_bytes: self.page_mb * 1_000_000,
                 browser: browser(&self, environment)?,
-            },
+            }),
         })
     }
 }
