@@ -1,5 +1,5 @@
 //! Exports of ChatGPT, Claude and LibreChat are imported whole and once: branches, files, dates, models and what was
-//! done; what cannot be is named; and hostile archives harm nobody.
+//! done; what cannot be is named; and hostile archives do no harm.
 
 use std::io::Write;
 

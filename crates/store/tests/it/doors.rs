@@ -242,7 +242,7 @@ async fn an_invitation_gives_a_role_and_groups(store: Store) {
         (UserRole::Admin, &vec![finance])
     );
 
-    // Whoever has an account keeps it as it was.
+    // An existing account is not changed.
     store.create_user(&new_user("bob@x")).await.unwrap();
     let taken = store
         .create_invited_user(&new_user("bob@x"), &[1; 32], 5)
