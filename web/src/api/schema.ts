@@ -488,9 +488,9 @@ export type ChatMessage = {
   made_of?: string[];
 };
 
-/** Whether everybody may read a chat. */
+/** Whether everyone may read a chat. */
 export type ChatOpenness = {
-  /** Whether everybody here who has the address may. */
+  /** Whether everyone on this server who has the address may. */
   open: boolean;
 };
 
@@ -537,7 +537,7 @@ export type ChatRow = {
 
 /** The accounts, other than the owner's, that may read a chat. */
 export type ChatSharing = {
-  /** Whether everybody here who has the address may. */
+  /** Whether everyone on this server who has the address may. */
   open: boolean;
   readers: ChatReader[];
 };
@@ -627,7 +627,7 @@ export type Collection = {
   owner: string;
   name: string;
   description: string;
-  /** Whether everybody here may search and read it. */
+  /** Whether everyone on this server may search and read it. */
   open: boolean;
   /** Milliseconds since 1970-01-01 UTC. */
   created_at: number;
@@ -651,7 +651,7 @@ export type CollectionList = {
 
 /** The accounts, other than the owner's, that may read a collection. */
 export type CollectionReaders = {
-  /** Whether everybody here may. */
+  /** Whether everyone on this server may. */
   open: boolean;
   groups: GroupName[];
   people: Reader[];
@@ -661,7 +661,7 @@ export type CollectionReaders = {
 
 /** The accounts, other than the owner's, that may read a collection. */
 export type CollectionReadersChange = {
-  /** Whether everybody here may. */
+  /** Whether everyone on this server may. */
   open: boolean;
   /** At most 100. */
   groups: string[];
@@ -1839,7 +1839,7 @@ export type ListedCollection = {
   owner: string;
   name: string;
   description: string;
-  /** Whether everybody here may search and read it. */
+  /** Whether everyone on this server may search and read it. */
   open: boolean;
   /** Milliseconds since 1970-01-01 UTC. */
   created_at: number;
@@ -2032,7 +2032,7 @@ export type Me = {
   passkeys: boolean;
   /** [The proxy](/docs/team/proxy-sign-in.md) that signs people in, if any. */
   proxy?: ProxySignIn;
-  /** Whether administrators may read everybody's chats. */
+  /** Whether administrators may read everyone's chats. */
   moderation: boolean;
   /** Example prompts on the page of a new chat; empty for the built-in ones. If one has several lines, the first is its title. */
   start_prompts: string[];
@@ -3311,7 +3311,7 @@ export type SignUpRequest = {
   name: string;
   /** 8 to 256 characters. */
   password: string;
-  /** Of an invitation; not needed if everybody may sign up. */
+  /** Of an invitation; not needed if everyone may sign up. */
   token?: string | null;
 };
 

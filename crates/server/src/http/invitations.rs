@@ -126,7 +126,32 @@ pub(super) struct CreateInvitation {
     language: String,
 }
 
+/// What a mail with a link takes.
+struct Mailing {
+    /// The address of this server.
+    origin: String,
+    language: MailLanguage,
+}
+
 impl CreateInvitation {
+    /// `None` if no mail is wanted. Checked before the invitation is created, whose link is shown only once.
+    fn mailing(&self, app: &App, headers: &HeaderMap) -> Result<Option<Mailing>, ApiError> {
+        if !self.send_mail {
+            return Ok(None);
+        }
+        if self.email.is_none() {
+            let message = messages::Accounts::MailNeedsAddress;
+            return Err(ApiError::invalid(message).with_field(Some("email")));
+        }
+        if !app.mailer.is_set() {
+            return Err(ApiError::conflict(messages::Settings::MailServerMissing));
+        }
+        Ok(Some(Mailing {
+            origin: own_origin(&app.config.now(), headers)?,
+            language: MailLanguage::of(&self.language),
+        }))
+    }
+
     fn checked(self, token_hash: [u8; 32], created_at: i64) -> Result<NewInvitation, ApiError> {
         let email = self.email.as_deref().map(checked_email).transpose()?;
         let days = in_range("days", self.days.unwrap_or(7), MAX_DAYS)?;
@@ -200,14 +225,14 @@ impl WithLink {
     }
 
     /// Sends the link by mail. The invitation stands even if that fails.
-    async fn send(&mut self, app: &App, origin: &str, inviter: &str, language: &str) {
+    async fn send(&mut self, app: &App, mailing: &Mailing, inviter: &str) {
         let Some(email) = &self.invitation.email else {
             return;
         };
         let until = jiff::Timestamp::from_millisecond(self.invitation.expires_at);
         let until = until.unwrap_or_default().strftime("%Y-%m-%d").to_string();
-        let link = format!("{origin}{}", self.path);
-        let text = MailText::invitation(MailLanguage::of(language), inviter, &link, &until);
+        let link = format!("{}{}", mailing.origin, self.path);
+        let text = MailText::invitation(mailing.language, inviter, &link, &until);
         let sent = app.mailer.send(email, text).await;
         self.mail = Some(MailOutcome {
             problem: sent.err().map(|error| error.problem().clone().words()),
@@ -223,14 +248,7 @@ pub(super) async fn create(
     noted: Noted,
     Json(body): Json<CreateInvitation>,
 ) -> Result<Json<WithLink>, ApiError> {
-    if body.send_mail && body.email.is_none() {
-        let message = messages::Accounts::MailNeedsAddress;
-        return Err(ApiError::invalid(message).with_field(Some("email")));
-    }
-    if body.send_mail && !app.mailer.is_set() {
-        return Err(ApiError::conflict(messages::Settings::MailServerMissing));
-    }
-    let (send_mail, language) = (body.send_mail, body.language.clone());
+    let mailing = body.mailing(&app, &headers)?;
     let token = random_token("").map_err(ApiError::internal)?;
     let new = body.checked(hash_token(token.reveal()), app.clock.now_ms())?;
     let replaced = app.store.create_invitation(&new).await.map_err(in_words)?;
@@ -262,11 +280,9 @@ pub(super) async fn create(
         noted.with("replaced", replaced);
     }
     let mut created = WithLink::new(invitation, &token);
-    if send_mail {
+    if let Some(mailing) = mailing {
         noted.with("mail", true);
-        let origin = own_origin(&app.config.now(), &headers)?;
-        let inviter = &caller.user.name;
-        created.send(&app, &origin, inviter, &language).await;
+        created.send(&app, &mailing, &caller.user.name).await;
     }
     Ok(Json(created))
 }

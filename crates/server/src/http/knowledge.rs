@@ -50,7 +50,7 @@ pub(super) struct CollectionView {
     owner: UserId,
     name: String,
     description: String,
-    /// Whether everybody here may search and read it.
+    /// Whether everyone on this server may search and read it.
     open: bool,
     created_at: i64,
     updated_at: i64,
@@ -162,7 +162,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(new.into())))
 }
 
-/// Creates a collection, for everybody if `open`, otherwise for its owner alone.
+/// Creates a collection, for everyone if `open`, otherwise for its owner alone.
 ///
 /// # Errors
 /// 400 if the name or description is invalid; 409 if the user has the maximum number of collections, or the id is

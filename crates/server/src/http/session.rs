@@ -101,7 +101,7 @@ pub(super) struct Me {
     /// [The proxy](docs/team/proxy-sign-in.md) that signs people in, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     proxy: Option<ProxyView>,
-    /// Whether administrators may read everybody's chats.
+    /// Whether administrators may read everyone's chats.
     moderation: bool,
     /// Example prompts on the page of a new chat; empty for the built-in ones. If one has several lines, the first is
     /// its title.

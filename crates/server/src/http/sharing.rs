@@ -74,7 +74,7 @@ impl From<ChatReader> for ChatReaderView {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ChatSharing")]
 pub(super) struct SharingView {
-    /// Whether everybody here who has the address may.
+    /// Whether everyone on this server who has the address may.
     open: bool,
     readers: Vec<ChatReaderView>,
 }
@@ -92,15 +92,15 @@ pub(super) async fn get(
     }))
 }
 
-/// Whether everybody may read a chat.
+/// Whether everyone may read a chat.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ChatOpenness")]
 pub(super) struct Open {
-    /// Whether everybody here who has the address may.
+    /// Whether everyone on this server who has the address may.
     open: bool,
 }
 
-/// `PUT /api/v1/chats/{chat}/sharing`: whether everybody who is signed in and has the address may read it.
+/// `PUT /api/v1/chats/{chat}/sharing`: whether everyone who is signed in and has the address may read it.
 pub(super) async fn put(
     State(gateway): State<Arc<Gateway>>,
     State(store): State<Store>,

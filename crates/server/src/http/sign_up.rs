@@ -118,7 +118,7 @@ pub(super) struct SignUp {
     name: String,
     /// 8 to 256 characters.
     password: String,
-    /// Of an invitation; not needed if everybody may sign up.
+    /// Of an invitation; not needed if everyone may sign up.
     token: Option<String>,
 }
 

@@ -39,7 +39,7 @@ struct GroupName {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CollectionReaders")]
 pub(in crate::http) struct ReadersView {
-    /// Whether everybody here may.
+    /// Whether everyone on this server may.
     open: bool,
     groups: Vec<GroupName>,
     people: Vec<ReaderView>,
@@ -80,7 +80,7 @@ pub(in crate::http) async fn get(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "CollectionReadersChange")]
 pub(in crate::http) struct Readers {
-    /// Whether everybody here may.
+    /// Whether everyone on this server may.
     open: bool,
     /// At most 100.
     groups: Vec<GroupId>,
