@@ -6,10 +6,10 @@ use anyhow::bail;
 
 use crate::{
     advisories, bench,
-    command::{SHIPPED_FEATURES, cargo, npm, run as run_command},
+    command::{SHIPPED_FEATURES, cargo, npm, run as run_command, variable},
     counts::{Counts, TestsFailed},
-    generate,
-    parts::{cargo_deny, node_packages},
+    dist, generate,
+    parts::{cargo_deny, is_root, node_packages},
     test,
 };
 
@@ -18,7 +18,7 @@ type Part = fn() -> anyhow::Result<Counts>;
 
 /// Ordered so that nothing is built twice: the web app before the server that embeds it, lints and docs before the
 /// tests, since they share build results.
-const PARTS: [(&str, Part); 13] = [
+const PARTS: [(&str, Part); 14] = [
     ("format", || command(&["fmt", "--all", "--check"])),
     ("node packages", || {
         node_packages::install().map(|()| Counts::default())
@@ -45,6 +45,7 @@ const PARTS: [(&str, Part); 13] = [
     ("rust tests", test::rust),
     ("browser journeys", test::journeys),
     ("clients", test::with_clients),
+    ("packages", packages),
     ("dependencies", dependencies),
     ("figures", || {
         bench::figures_of_debug_build().map(|()| Counts::default())
@@ -91,6 +92,16 @@ fn command(arguments: &[&str]) -> anyhow::Result<Counts> {
 fn web(scripts: &[&str]) -> anyhow::Result<Counts> {
     for script in scripts {
         run_command(&mut npm(&["run", script]))?;
+    }
+    Ok(Counts::default())
+}
+
+/// Installs and uses the packages of the debug build in systems of their own, which takes root.
+fn packages() -> anyhow::Result<Counts> {
+    if is_root() || variable("CI").is_some() {
+        dist::check_debug_build()?;
+    } else {
+        println!("The packages are not tried: `cargo xtask dist --check` needs root.");
     }
     Ok(Counts::default())
 }

@@ -5,6 +5,7 @@ mod components;
 mod container;
 mod deb;
 mod dockerfile;
+mod documented;
 mod licences;
 mod machine;
 mod root;
@@ -25,6 +26,7 @@ use anyhow::{Context, bail};
 use crate::{
     command::{SHIPPED_FEATURES, cargo, debug_folder, find_program, root, run as run_command, web},
     parts::TemporaryFolder,
+    test,
 };
 
 /// What to pack, and whether to test it.
@@ -63,6 +65,23 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
         Some(program) => program.clone(),
         None => build()?,
     };
+    pack(&built, deb::Compression::Published, choice.check)
+}
+
+/// Packs the debug build, and tests the packages.
+///
+/// # Errors
+/// If a package cannot be built, or does not work as expected.
+pub(crate) fn check_debug_build() -> anyhow::Result<()> {
+    test::build()?;
+    pack(
+        &debug_folder()?.join("glasshouse"),
+        deb::Compression::None,
+        true,
+    )
+}
+
+fn pack(built: &Path, compression: deb::Compression, check: bool) -> anyhow::Result<()> {
     let folder = debug_folder()?.join("../dist/packages");
     if folder.exists() {
         fs::remove_dir_all(&folder).context("cannot remove the packages made before")?;
@@ -70,7 +89,7 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let folder = folder.canonicalize()?;
     let work = TemporaryFolder::new("glasshouse-dist")?;
-    let program = without_symbols(&built, work.path())?;
+    let program = without_symbols(built, work.path())?;
     let licences = work.path().join(LICENCES);
     let parts = components::all()?;
     fs::write(&licences, licences::all(&parts)?)?;
@@ -78,6 +97,7 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
         program: &program,
         licences: &licences,
         version: VERSION,
+        compression,
     };
     let mut made = vec![tarball(&package, work.path(), &folder)?];
     if cfg!(target_os = "linux") {
@@ -86,8 +106,8 @@ pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
     made.push(bill_of_materials(&parts, &folder)?);
     sums(&made, &folder)?;
     println!("In {}: {}, SHA256SUMS.", folder.display(), made.join(", "));
-    if choice.check {
-        check::run(&package)?;
+    if check {
+        check::run(&package, &folder.join(&made[0]))?;
     }
     Ok(())
 }
@@ -136,11 +156,7 @@ fn without_symbols(built: &Path, work: &Path) -> anyhow::Result<PathBuf> {
 /// Archives the program, its pages and, for Linux, its systemd unit, for systems without a package. Returns the
 /// archive's name.
 fn tarball(package: &deb::Package<'_>, work: &Path, folder: &Path) -> anyhow::Result<String> {
-    let name = format!(
-        "glasshouse-{VERSION}-{}-{}",
-        std::env::consts::ARCH,
-        std::env::consts::OS
-    );
+    let name = archive_name(std::env::consts::ARCH, std::env::consts::OS);
     let staged = work.join(&name);
     install(package.program, &staged.join("glasshouse"), 0o755)?;
     install(package.licences, &staged.join(LICENCES), 0o644)?;
@@ -171,6 +187,11 @@ fn tarball(package: &deb::Package<'_>, work: &Path, folder: &Path) -> anyhow::Re
             .arg(&name),
     )?;
     Ok(file)
+}
+
+/// The name of the archive without its extension, and of the folder in it.
+fn archive_name(architecture: &str, system: &str) -> String {
+    format!("glasshouse-{VERSION}-{architecture}-{system}")
 }
 
 /// The pages in every package, relative to the repository's folder.

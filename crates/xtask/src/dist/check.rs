@@ -10,8 +10,9 @@ use anyhow::{Context, ensure};
 
 use super::{
     container::{Image, Options, release},
-    deb::{self, PROGRAM, Package, SETTINGS},
+    deb::{self, Compression, PROGRAM, Package, SETTINGS},
     dockerfile::{self, Stage},
+    documented,
     machine::{Machine, Start},
     root::{self, Root},
     using::{Made, Server},
@@ -31,7 +32,7 @@ const DATA: &str = "/var/lib/glasshouse";
 ///
 /// # Errors
 /// If a check fails, with its description.
-pub(super) fn run(shipped: &Package<'_>) -> anyhow::Result<()> {
+pub(super) fn run(shipped: &Package<'_>, archive: &Path) -> anyhow::Result<()> {
     root::needs()?;
     let work = TemporaryFolder::new("glasshouse-dist-check")?;
     let dockerfile = fs::read_to_string(repository().join("Dockerfile"))
@@ -40,8 +41,11 @@ pub(super) fn run(shipped: &Package<'_>) -> anyhow::Result<()> {
     let last = stages.last().context("the Dockerfile has no stage")?;
     image(last, shipped.program, work.path()).context("the image")?;
     println!("The image does what it should.");
-    package(&release(&last.base)?, shipped, work.path()).context("the package for Debian")?;
-    println!("The package for Debian does what it should.");
+    let release = release(&last.base)?;
+    documented::try_archive(&release, archive, work.path()).context("the archive")?;
+    println!("The archive does what it should.");
+    package(&release, shipped, archive, work.path()).context("the package for Debian")?;
+    println!("The package for Debian, and the archive as a service, do what they should.");
     Ok(())
 }
 
@@ -117,14 +121,23 @@ fn in_container<'a>(machine: &'a mut Machine, image: &Image) -> anyhow::Result<S
     })
 }
 
-fn package(release: &str, shipped: &Package<'_>, work: &Path) -> anyhow::Result<()> {
+fn package(
+    release: &str,
+    shipped: &Package<'_>,
+    archive: &Path,
+    work: &Path,
+) -> anyhow::Result<()> {
     let root = Root::new(release, work, "machine")?;
     let newer = format!("{}+newer", shipped.version);
-    let old = pack(shipped, work)?;
+    let shipped = Package {
+        compression: Compression::None,
+        ..*shipped
+    };
+    let old = pack(&shipped, work)?;
     let new = pack(
         &Package {
             version: &newer,
-            ..*shipped
+            ..shipped
         },
         work,
     )?;
@@ -205,7 +218,18 @@ fn package(release: &str, shipped: &Package<'_>, work: &Path) -> anyhow::Result<
     server.still_has(&made)?;
 
     copy_and_bring_back(&mut server, &made)?;
-    remove(&server, &data)
+    remove(&server, &data)?;
+
+    // The machine is as good as new without what a removed package leaves.
+    let leftovers = format!("rm -r {DATA} {DATA}-before /etc/glasshouse; userdel glasshouse");
+    server.machine.exec(&["sh", "-c", &leftovers])?;
+    documented::download(archive, &root)?;
+    server.machine.exec(&documented::install_as_service()?)?;
+    server.is_ready()?;
+    let made = server.first_use(None)?;
+    server.programs(&made)?.map_err(|why| {
+        anyhow::anyhow!("agents of the archive's service cannot run programs: {why}")
+    })
 }
 
 fn pack(package: &Package<'_>, work: &Path) -> anyhow::Result<PathBuf> {
@@ -245,7 +269,7 @@ fn copy_and_bring_back(server: &mut Server<'_>, made: &Made) -> anyhow::Result<(
     server.machine.exec(&["systemctl", "stop", "glasshouse"])?;
     server
         .machine
-        .exec(&["mv", DATA, "/var/lib/glasshouse-before"])?;
+        .exec(&["mv", DATA, &format!("{DATA}-before")])?;
     server.machine.exec(&[
         "install",
         "-d",

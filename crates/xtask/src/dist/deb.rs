@@ -31,6 +31,25 @@ pub(super) struct Package<'a> {
     pub(super) licences: &'a Path,
     /// The version in Cargo's form.
     pub(super) version: &'a str,
+    pub(super) compression: Compression,
+}
+
+/// How hard a package is compressed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Compression {
+    /// For publication. Still fast rather than small: the program is most of the package, and hardly compressible.
+    Published,
+    /// For a check.
+    None,
+}
+
+impl Compression {
+    fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::Published => &["-Zxz", "-z3"],
+            Self::None => &["-Znone"],
+        }
+    }
 }
 
 /// Writes the package into `folder`. Returns its name.
@@ -68,10 +87,11 @@ pub(super) fn make(package: &Package<'_>, work: &Path, folder: &Path) -> anyhow:
         "glasshouse_{}_{architecture}.deb",
         debian_version(package.version)
     );
-    // Fast rather than small: the program is most of the package, and hardly compressible.
     let mut dpkg = Command::new("dpkg-deb");
     run(dpkg
-        .args(["--root-owner-group", "-Zxz", "-z3", "--build"])
+        .arg("--root-owner-group")
+        .args(package.compression.options())
+        .arg("--build")
         .arg(&staged)
         .arg(folder.join(&name)))?;
     Ok(name)
@@ -249,6 +269,7 @@ mod tests {
             program: &any,
             licences: &any,
             version: "1.0.0",
+            compression: Compression::None,
         };
         for (from, to, _) in files(&package).unwrap() {
             assert!(from.is_file() && to.starts_with('/'), "{}", from.display());
