@@ -1,6 +1,7 @@
 /** Server settings as people read and type them: titles, controls, units, values and drafts. */
 import type { ServerSetting, SettingValue } from "../../../api/configuration.ts";
 import { ApiError } from "../../../api/http.ts";
+import { isFixed } from "../../../api/server-settings.ts";
 import { en } from "../../../i18n/en/dictionary.ts";
 import { formatList } from "../../../i18n/format.ts";
 import { locale, t, type Key } from "../../../i18n/index.svelte.ts";
@@ -25,8 +26,7 @@ export type Control = "number" | "switch" | "model" | "text";
 
 /** The control that edits the setting; `null` if there is none here. */
 export function controlOf(setting: ServerSetting): Control | null {
-  if (setting.changed_in !== "web_app" || setting.value === null) return null;
-  if (setting.from !== "default" && setting.from !== "web_app") return null;
+  if (setting.changed_in !== "web_app" || setting.value === null || isFixed(setting)) return null;
   switch (typeof setting.default) {
     case "number":
       return "number";

@@ -1,5 +1,6 @@
 /** Form of the mail settings: the values as typed, and the change that they mean. */
-import type { ServerSetting, SettingValue } from "../../../api/configuration.ts";
+import type { ServerSetting } from "../../../api/configuration.ts";
+import { isFixed, type SettingValues } from "../../../api/server-settings.ts";
 
 export const names = ["server", "security", "user", "password", "from"] as const;
 export type Name = (typeof names)[number];
@@ -21,9 +22,6 @@ export function settingsOf(all: readonly ServerSetting[]): MailSettings | null {
   return found.every(([, setting]) => setting) ? (Object.fromEntries(found) as MailSettings) : null;
 }
 
-/** Whether the file, the environment or a flag sets it. */
-export const isFixed = ({ from }: Pick<ServerSetting, "from">) => from !== "default" && from !== "web_app";
-
 export const hasPassword = ({ password }: MailSettings) => password.from !== "default";
 
 const textOf = ({ value }: ServerSetting) => (typeof value === "string" ? value : "");
@@ -41,8 +39,8 @@ export function formOf(settings: MailSettings): MailForm {
 }
 
 /** Values to send: those that differ from the current ones; `null` for those that were emptied. */
-export function changeOf(form: MailForm, settings: MailSettings): Record<string, SettingValue | null> {
-  const change: Record<string, SettingValue | null> = {};
+export function changeOf(form: MailForm, settings: MailSettings): SettingValues {
+  const change: SettingValues = {};
   for (const name of names) {
     const typed = name === "password" ? form.password : form[name].trim();
     if (isFixed(settings[name]) || typed === textOf(settings[name])) continue;

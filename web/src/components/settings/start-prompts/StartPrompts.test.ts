@@ -19,14 +19,16 @@ async function show(value: string[], from: ServerSetting["from"] = "web_app") {
     const setting = { name: "start_prompts", variable: "GLASSHOUSE_START_PROMPTS", value, from };
     return ok({ settings: [setting], file: "config.toml", file_read: false });
   };
+  const me = () => ({ user: { role: "admin" }, start_prompts: value }) as unknown as Me;
   const requests = serve({
+    "GET /api/v1/me": () => ok(me()),
     "GET /api/v1/settings": configuration,
     "PATCH /api/v1/settings": (body) => {
       value = (body as { values: { start_prompts: string[] | null } }).values.start_prompts ?? [];
       return configuration();
     },
   });
-  session.me = { user: { role: "admin" }, start_prompts: value } as unknown as Me;
+  session.me = me();
   window.addEventListener("input", unsaved.typed);
   window.addEventListener("submit", unsaved.sent);
   render(StartPrompts);
