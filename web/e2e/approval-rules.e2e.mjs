@@ -148,7 +148,7 @@ test("rules of the configuration are only shown", async () => {
     await setUp(there);
     await there.goto("/settings/approval-rules");
     await there.getByText("Deny every tool").waitFor();
-    await there.getByText("Set in the environment (GLASSHOUSE_APPROVALS)").waitFor();
+    await there.getByText("Set by GLASSHOUSE_APPROVALS").waitFor();
     assert.equal(await there.getByRole("button", { name: /rule/ }).count(), 0);
     await check(there, "approval rules of the configuration");
     await there.context().close();

@@ -168,13 +168,13 @@ test("what the configuration sets is only shown", async () => {
     await setUp(there);
     await there.goto("/settings/sign-in-provider");
     const shown = there.getByRole("region", { name: "Sign-in provider" });
-    await shown.getByText("Set in the environment (GLASSHOUSE_OIDC_ISSUER)").waitFor();
+    await shown.getByText("Set by GLASSHOUSE_OIDC_ISSUER").waitFor();
     assert.equal(await shown.getByRole("button", { name: "Turn off" }).count(), 0);
     // What it leaves open can be changed.
     await shown.getByRole("button", { name: "Edit" }).click();
     const form = there.getByRole("dialog");
     assert.ok(await form.getByLabel("Issuer", { exact: true }).isDisabled());
-    await form.getByText("Set in the environment (GLASSHOUSE_OIDC_CLIENT_ID)").waitFor();
+    await form.getByText("Set by GLASSHOUSE_OIDC_CLIENT_ID").waitFor();
     assert.ok(await form.getByLabel("Client secret", { exact: true }).isEnabled());
     await check(there, "a sign-in provider of the configuration");
     await picture("fixed", there);

@@ -3,10 +3,6 @@ import type { approvalRules as en } from "../en/approval-rules.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const approvalRules: Record<keyof typeof en, Entry> = {
-  "setting.fixedBy.file": "مضبوط في ملف التكوين ويُغيَّر هناك.",
-  "setting.fixedBy.environment": "مضبوط في متغيرات البيئة ({variable}) ويُغيَّر هناك.",
-  "setting.fixedBy.flag": "مضبوط بخيار في سطر الأوامر ويُغيَّر هناك.",
-
   "approvalRules.title": "قواعد الموافقة",
   "approvalRules.intro":
     "تحدّد للجميع أيّ استدعاءات الأدوات تُنفَّذ أو تتطلب موافقة أو تُرفض. تسري أول قاعدة تطابق الاستدعاء؛ فإن لم تطابقه أي قاعدة، سرى الإعداد الافتراضي للأداة.",

@@ -3,10 +3,6 @@ import type { approvalRules as en } from "../en/approval-rules.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const approvalRules: Record<keyof typeof en, Entry> = {
-  "setting.fixedBy.file": "In der Konfigurationsdatei festgelegt und nur dort zu ändern.",
-  "setting.fixedBy.environment": "In der Umgebung festgelegt ({variable}) und nur dort zu ändern.",
-  "setting.fixedBy.flag": "Mit einem Kommandozeilen-Flag festgelegt und nur dort zu ändern.",
-
   "approvalRules.title": "Freigaberegeln",
   "approvalRules.intro":
     "Welche Tool-Aufrufe ausgeführt werden, eine Freigabe brauchen oder abgelehnt werden – für alle Personen. Es gilt die erste Regel, die auf einen Aufruf passt; passt keine, gilt die Vorgabe des Tools.",

@@ -1,9 +1,5 @@
 /** English texts for the administrator's approval rules. */
 export const approvalRules = {
-  "setting.fixedBy.file": "Set in the configuration file, and changed there.",
-  "setting.fixedBy.environment": "Set in the environment ({variable}), and changed there.",
-  "setting.fixedBy.flag": "Set by a command-line flag, and changed there.",
-
   "approvalRules.title": "Approval rules",
   "approvalRules.intro":
     "Which tool calls run, ask first or are refused, for everyone. The first rule that matches a call applies; if none does, the tool’s own default.",

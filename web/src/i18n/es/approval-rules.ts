@@ -3,10 +3,6 @@ import type { approvalRules as en } from "../en/approval-rules.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const approvalRules: Record<keyof typeof en, Entry> = {
-  "setting.fixedBy.file": "Se define en el archivo de configuración y se cambia allí.",
-  "setting.fixedBy.environment": "Se define en el entorno ({variable}) y se cambia allí.",
-  "setting.fixedBy.flag": "Se define en la línea de comandos y se cambia allí.",
-
   "approvalRules.title": "Reglas de aprobación",
   "approvalRules.intro":
     "Qué llamadas a herramientas se ejecutan, piden aprobación o se deniegan, para todos. Se aplica la primera regla que coincide con la llamada; si no coincide ninguna, el valor predeterminado de la herramienta.",

@@ -3,10 +3,6 @@ import type { approvalRules as en } from "../en/approval-rules.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const approvalRules: Record<keyof typeof en, Entry> = {
-  "setting.fixedBy.file": "Défini dans le fichier de configuration, à modifier là-bas.",
-  "setting.fixedBy.environment": "Défini dans l’environnement ({variable}), à modifier là-bas.",
-  "setting.fixedBy.flag": "Défini en ligne de commande, à modifier là-bas.",
-
   "approvalRules.title": "Règles d’approbation",
   "approvalRules.intro":
     "Pour tout le monde : les appels d’outils exécutés, soumis à approbation ou refusés. La première règle qui correspond à un appel s’applique ; sinon, le réglage par défaut de l’outil.",

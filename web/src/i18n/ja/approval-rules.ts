@@ -3,10 +3,6 @@ import type { approvalRules as en } from "../en/approval-rules.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const approvalRules: Record<keyof typeof en, Entry> = {
-  "setting.fixedBy.file": "構成ファイルで設定されており、変更もそこで行います。",
-  "setting.fixedBy.environment": "環境変数（{variable}）で設定されており、変更もそこで行います。",
-  "setting.fixedBy.flag": "コマンドラインフラグで設定されており、変更もそこで行います。",
-
   "approvalRules.title": "承認ルール",
   "approvalRules.intro":
     "実行するツール呼び出し、確認するもの、拒否するものを全ユーザーについて決めます。最初に一致したルールが適用され、どれにも一致しなければツール自体の既定に従います。",

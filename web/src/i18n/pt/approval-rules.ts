@@ -3,10 +3,6 @@ import type { approvalRules as en } from "../en/approval-rules.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const approvalRules: Record<keyof typeof en, Entry> = {
-  "setting.fixedBy.file": "Definido no arquivo de configuração e alterado por lá.",
-  "setting.fixedBy.environment": "Definido no ambiente ({variable}) e alterado por lá.",
-  "setting.fixedBy.flag": "Definido em uma opção da linha de comando e alterado por lá.",
-
   "approvalRules.title": "Regras de aprovação",
   "approvalRules.intro":
     "Quais chamadas de ferramenta são executadas, pedem aprovação ou são negadas, para todos. Vale a primeira regra que corresponde à chamada; se nenhuma corresponder, vale o padrão da ferramenta.",

@@ -3,10 +3,6 @@ import type { approvalRules as en } from "../en/approval-rules.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const approvalRules: Record<keyof typeof en, Entry> = {
-  "setting.fixedBy.file": "Задано в файле конфигурации и меняется там.",
-  "setting.fixedBy.environment": "Задано в переменных окружения ({variable}) и меняется там.",
-  "setting.fixedBy.flag": "Задано параметром запуска и меняется там.",
-
   "approvalRules.title": "Правила подтверждения",
   "approvalRules.intro":
     "Какие вызовы инструментов выполняются, требуют подтверждения или отклоняются — для всех. Действует первое подходящее правило; если такого нет — настройка самого инструмента.",

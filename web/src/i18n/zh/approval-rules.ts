@@ -3,10 +3,6 @@ import type { approvalRules as en } from "../en/approval-rules.ts";
 import type { Entry } from "../index.svelte.ts";
 
 export const approvalRules: Record<keyof typeof en, Entry> = {
-  "setting.fixedBy.file": "在配置文件中设置，需在那里更改。",
-  "setting.fixedBy.environment": "在环境变量（{variable}）中设置，需在那里更改。",
-  "setting.fixedBy.flag": "由命令行参数设置，需在那里更改。",
-
   "approvalRules.title": "审批规则",
   "approvalRules.intro":
     "规定所有人的哪些工具调用直接运行、需先询问或被拒绝。以第一条匹配的规则为准；若都不匹配，则采用工具自身的默认设置。",
