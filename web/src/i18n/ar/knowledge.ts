@@ -214,7 +214,6 @@ export const knowledge = {
   "knowledge.backToAll": "كل المكتبات",
   "knowledge.contents": "المحتويات",
   "knowledge.pageBegins": "صفحة {number}",
-  "knowledge.found": "المقطع المطابق",
   "knowledge.noSpan": "لم يعد هذا المقطع في النص: تغيّر المستند.",
   "knowledge.notRead": "لم يُعالَج هذا المستند بعد.",
 

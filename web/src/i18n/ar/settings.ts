@@ -263,7 +263,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.none": "لا توجد خوادم MCP بعد.",
   "tools.refresh": "تحديث",
   "tools.kind.stdio": "برنامج محلي",
-  "tools.kind.http": "HTTP",
   "tools.state.connecting": "جارٍ الاتصال",
   "tools.state.connected": "متصل",
   "tools.state.down": "غير متصل",
@@ -446,7 +445,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "limits.unlimited": "بلا حد",
   "limits.bad": "«{value}» ليس رقمًا.",
   "limits.change": "تعديل",
-  "limits.none": "بلا",
 
   "size.bytes": "{value} بايت",
   "size.kb": "{value} ك.ب",

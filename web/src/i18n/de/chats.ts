@@ -22,7 +22,6 @@ export const chats: Record<keyof typeof en, Entry> = {
   "chats.toArchive": "Archivieren",
   "chats.fromArchive": "Dearchivieren",
   "chats.move": "In Ordner verschieben",
-  "chats.moveMany": { one: "{count} Chat verschieben", other: "{count} Chats verschieben" },
   "chats.noFolder": "Kein Ordner",
   "chats.newFolder": "Neuer Ordner",
   "chats.folderName": "Ordnername",

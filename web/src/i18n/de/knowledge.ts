@@ -142,7 +142,6 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.backToAll": "Alle Sammlungen",
   "knowledge.contents": "Inhalt",
   "knowledge.pageBegins": "Seite {number}",
-  "knowledge.found": "Gefundene Textstelle",
   "knowledge.noSpan": "Diese Textstelle ist nicht mehr im Text: Das Dokument wurde geändert.",
   "knowledge.notRead": "Dieses Dokument wurde noch nicht verarbeitet.",
 

@@ -269,7 +269,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.none": "Noch keine MCP-Server.",
   "tools.refresh": "Aktualisieren",
   "tools.kind.stdio": "lokales Programm",
-  "tools.kind.http": "HTTP",
   "tools.state.connecting": "wird verbunden",
   "tools.state.connected": "verbunden",
   "tools.state.down": "getrennt",
@@ -430,7 +429,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "limits.unlimited": "kein Limit",
   "limits.bad": "„{value}“ ist keine Zahl.",
   "limits.change": "Bearbeiten",
-  "limits.none": "Keine",
 
   "size.bytes": "{value} B",
   "size.kb": "{value} kB",

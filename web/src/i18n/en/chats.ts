@@ -19,7 +19,6 @@ export const chats = {
   "chats.toArchive": "Archive",
   "chats.fromArchive": "Unarchive",
   "chats.move": "Move to folder",
-  "chats.moveMany": { one: "Move {count} chat", other: "Move {count} chats" },
   "chats.noFolder": "No folder",
   "chats.newFolder": "New folder",
   "chats.folderName": "Folder name",

@@ -128,7 +128,6 @@ export const knowledge = {
   "knowledge.backToAll": "All collections",
   "knowledge.contents": "Contents",
   "knowledge.pageBegins": "Page {number}",
-  "knowledge.found": "Matching passage",
   "knowledge.noSpan": "This passage is no longer in the text: the document has changed.",
   "knowledge.notRead": "This document hasn’t been processed yet.",
 

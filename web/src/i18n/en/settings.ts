@@ -259,7 +259,6 @@ export const settings = {
   "tools.none": "No MCP servers yet.",
   "tools.refresh": "Refresh",
   "tools.kind.stdio": "local program",
-  "tools.kind.http": "HTTP",
   "tools.state.connecting": "connecting",
   "tools.state.connected": "connected",
   "tools.state.down": "disconnected",
@@ -416,7 +415,6 @@ export const settings = {
   "limits.unlimited": "no limit",
   "limits.bad": "“{value}” isn’t a number.",
   "limits.change": "Edit",
-  "limits.none": "None",
 
   "size.bytes": "{value} B",
   "size.kb": "{value} kB",

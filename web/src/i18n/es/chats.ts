@@ -19,11 +19,6 @@ export const chats = {
   "chats.toArchive": "Archivar",
   "chats.fromArchive": "Desarchivar",
   "chats.move": "Mover a una carpeta",
-  "chats.moveMany": {
-    one: "Mover {count} chat",
-    many: "Mover {count} de chats",
-    other: "Mover {count} chats",
-  },
   "chats.noFolder": "Sin carpeta",
   "chats.newFolder": "Carpeta nueva",
   "chats.folderName": "Nombre de la carpeta",

@@ -168,7 +168,6 @@ export const knowledge = {
   "knowledge.backToAll": "Todas las colecciones",
   "knowledge.contents": "Contenido",
   "knowledge.pageBegins": "Página {number}",
-  "knowledge.found": "Fragmento encontrado",
   "knowledge.noSpan": "Este fragmento ya no está en el texto: el documento ha cambiado.",
   "knowledge.notRead": "Este documento aún no se ha procesado.",
 

@@ -270,7 +270,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.none": "Aún no hay servidores MCP.",
   "tools.refresh": "Actualizar",
   "tools.kind.stdio": "programa local",
-  "tools.kind.http": "HTTP",
   "tools.state.connecting": "conectando",
   "tools.state.connected": "conectado",
   "tools.state.down": "desconectado",
@@ -438,7 +437,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "limits.unlimited": "sin límite",
   "limits.bad": "«{value}» no es un número.",
   "limits.change": "Editar",
-  "limits.none": "Ninguno",
 
   "size.bytes": "{value} B",
   "size.kb": "{value} kB",

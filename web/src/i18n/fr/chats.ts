@@ -22,11 +22,6 @@ export const chats: Record<keyof typeof en, Entry> = {
   "chats.toArchive": "Archiver",
   "chats.fromArchive": "Désarchiver",
   "chats.move": "Déplacer vers un dossier",
-  "chats.moveMany": {
-    one: "Déplacer {count} chat",
-    many: "Déplacer {count} de chats",
-    other: "Déplacer {count} chats",
-  },
   "chats.noFolder": "Aucun dossier",
   "chats.newFolder": "Nouveau dossier",
   "chats.folderName": "Nom du dossier",

@@ -172,7 +172,6 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.backToAll": "Toutes les collections",
   "knowledge.contents": "Sommaire",
   "knowledge.pageBegins": "Page {number}",
-  "knowledge.found": "Passage correspondant",
   "knowledge.noSpan": "Ce passage n’est plus dans le texte : le document a changé.",
   "knowledge.notRead": "Ce document n’a pas encore été traité.",
 

@@ -273,7 +273,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.none": "Aucun serveur MCP pour le moment.",
   "tools.refresh": "Actualiser",
   "tools.kind.stdio": "programme local",
-  "tools.kind.http": "HTTP",
   "tools.state.connecting": "connexion en cours",
   "tools.state.connected": "connecté",
   "tools.state.down": "déconnecté",
@@ -438,7 +437,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "limits.unlimited": "illimité",
   "limits.bad": "« {value} » n’est pas un nombre.",
   "limits.change": "Modifier",
-  "limits.none": "Aucune",
 
   "size.bytes": "{value} o",
   "size.kb": "{value} ko",

@@ -19,7 +19,6 @@ export const chats = {
   "chats.toArchive": "アーカイブ",
   "chats.fromArchive": "アーカイブ解除",
   "chats.move": "フォルダーに移動",
-  "chats.moveMany": { other: "{count} 件のチャットを移動" },
   "chats.noFolder": "フォルダーなし",
   "chats.newFolder": "新しいフォルダー",
   "chats.folderName": "フォルダー名",

@@ -129,7 +129,6 @@ export const knowledge = {
   "knowledge.backToAll": "すべてのコレクション",
   "knowledge.contents": "目次",
   "knowledge.pageBegins": "{number} ページ",
-  "knowledge.found": "一致したパッセージ",
   "knowledge.noSpan": "ドキュメントが変更されたため、このパッセージは本文にありません。",
   "knowledge.notRead": "このドキュメントはまだ処理されていません。",
 

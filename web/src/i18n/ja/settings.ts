@@ -264,7 +264,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.none": "MCP サーバーはまだありません。",
   "tools.refresh": "更新",
   "tools.kind.stdio": "ローカルプログラム",
-  "tools.kind.http": "HTTP",
   "tools.state.connecting": "接続中",
   "tools.state.connected": "接続済み",
   "tools.state.down": "切断",
@@ -423,7 +422,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "limits.unlimited": "無制限",
   "limits.bad": "「{value}」は数値ではありません。",
   "limits.change": "編集",
-  "limits.none": "なし",
 
   "size.bytes": "{value} B",
   "size.kb": "{value} KB",

@@ -22,11 +22,6 @@ export const chats: Record<keyof typeof en, Entry> = {
   "chats.toArchive": "Arquivar",
   "chats.fromArchive": "Desarquivar",
   "chats.move": "Mover para pasta",
-  "chats.moveMany": {
-    one: "Mover {count} chat",
-    many: "Mover {count} de chats",
-    other: "Mover {count} chats",
-  },
   "chats.noFolder": "Sem pasta",
   "chats.newFolder": "Nova pasta",
   "chats.folderName": "Nome da pasta",

@@ -167,7 +167,6 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.backToAll": "Todas as coleções",
   "knowledge.contents": "Sumário",
   "knowledge.pageBegins": "Página {number}",
-  "knowledge.found": "Trecho encontrado",
   "knowledge.noSpan": "Este trecho não está mais no texto: o documento mudou.",
   "knowledge.notRead": "Este documento ainda não foi processado.",
 

@@ -269,7 +269,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.none": "Nenhum servidor MCP ainda.",
   "tools.refresh": "Atualizar",
   "tools.kind.stdio": "programa local",
-  "tools.kind.http": "HTTP",
   "tools.state.connecting": "conectando",
   "tools.state.connected": "conectado",
   "tools.state.down": "desconectado",
@@ -431,7 +430,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "limits.unlimited": "sem limite",
   "limits.bad": "“{value}” não é um número.",
   "limits.change": "Editar",
-  "limits.none": "Nenhum",
 
   "size.bytes": "{value} B",
   "size.kb": "{value} kB",

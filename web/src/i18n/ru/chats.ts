@@ -19,12 +19,6 @@ export const chats = {
   "chats.toArchive": "В архив",
   "chats.fromArchive": "Вернуть из архива",
   "chats.move": "Переместить в папку",
-  "chats.moveMany": {
-    one: "Переместить {count} чат",
-    few: "Переместить {count} чата",
-    many: "Переместить {count} чатов",
-    other: "Переместить {count} чата",
-  },
   "chats.noFolder": "Без папки",
   "chats.newFolder": "Новая папка",
   "chats.folderName": "Название папки",

@@ -193,7 +193,6 @@ export const knowledge = {
   "knowledge.backToAll": "Все коллекции",
   "knowledge.contents": "Содержание",
   "knowledge.pageBegins": "Страница {number}",
-  "knowledge.found": "Найденный отрывок",
   "knowledge.noSpan": "Этого отрывка больше нет: документ изменился.",
   "knowledge.notRead": "Документ ещё не обработан.",
 

@@ -268,7 +268,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.none": "MCP-серверов пока нет.",
   "tools.refresh": "Обновить",
   "tools.kind.stdio": "локальная программа",
-  "tools.kind.http": "HTTP",
   "tools.state.connecting": "подключается",
   "tools.state.connected": "подключён",
   "tools.state.down": "не подключён",
@@ -445,7 +444,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "limits.unlimited": "без лимита",
   "limits.bad": "«{value}» — не число.",
   "limits.change": "Изменить",
-  "limits.none": "Нет",
 
   "size.bytes": "{value} Б",
   "size.kb": "{value} кБ",

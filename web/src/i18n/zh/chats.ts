@@ -19,7 +19,6 @@ export const chats = {
   "chats.toArchive": "归档",
   "chats.fromArchive": "取消归档",
   "chats.move": "移动到文件夹",
-  "chats.moveMany": { other: "移动 {count} 个对话" },
   "chats.noFolder": "无文件夹",
   "chats.newFolder": "新建文件夹",
   "chats.folderName": "文件夹名称",

@@ -123,7 +123,6 @@ export const knowledge = {
   "knowledge.backToAll": "所有文档集",
   "knowledge.contents": "目录",
   "knowledge.pageBegins": "第 {number} 页",
-  "knowledge.found": "匹配的片段",
   "knowledge.noSpan": "文中已没有此片段：文档已更改。",
   "knowledge.notRead": "此文档尚未处理。",
 

@@ -251,7 +251,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "tools.none": "还没有 MCP 服务器",
   "tools.refresh": "刷新",
   "tools.kind.stdio": "本地程序",
-  "tools.kind.http": "HTTP",
   "tools.state.connecting": "连接中",
   "tools.state.connected": "已连接",
   "tools.state.down": "已断开",
@@ -400,7 +399,6 @@ export const settings: Record<keyof typeof en, Entry> = {
   "limits.unlimited": "不限",
   "limits.bad": "“{value}”不是数字。",
   "limits.change": "编辑",
-  "limits.none": "无",
 
   "size.bytes": "{value} B",
   "size.kb": "{value} KB",
