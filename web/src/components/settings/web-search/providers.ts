@@ -1,14 +1,18 @@
 /** Search providers in the form: the values as typed, and the request that they mean. */
 import type { SearchKind, SearchProvider, SearchProviderChange } from "../../../api/types.ts";
+import { t } from "../../../i18n/index.svelte.ts";
 
 export const searchKinds: readonly SearchKind[] = ["searxng", "brave", "tavily", "mcp", "own"];
 
 /** Names of services are not translated. */
-export const serviceNames: Partial<Record<SearchKind, string>> = {
+const serviceNames: Partial<Record<SearchKind, string>> = {
   searxng: "SearXNG",
   brave: "Brave Search",
   tavily: "Tavily",
 };
+
+export const nameOf = (kind: SearchKind): string =>
+  serviceNames[kind] ?? t(kind === "own" ? "webSearch.own" : "webSearch.mcp");
 
 /** Where to get a key. */
 export const keyUrls: Partial<Record<SearchKind, string>> = {
