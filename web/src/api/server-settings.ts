@@ -19,3 +19,9 @@ export const testMail = (values: SettingValues, language: string) =>
 
 /** Whether the file, the environment or a flag sets it: the web app cannot change it then. */
 export const isFixed = ({ from }: Pick<ServerSetting, "from">) => from !== "default" && from !== "web_app";
+
+type Value = SettingValue | null | undefined;
+/** Empty if the value is not a text: it is secret, or a server of another version has none. */
+export const textOf = (value: Value): string => (typeof value === "string" ? value : "");
+export const textsOf = (value: Value): string[] =>
+  Array.isArray(value) ? value.filter((text) => typeof text === "string") : [];

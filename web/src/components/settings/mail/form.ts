@@ -1,6 +1,6 @@
 /** Form of the mail settings: the values as typed, and the change that they mean. */
 import type { ServerSetting } from "../../../api/configuration.ts";
-import { isFixed, type SettingValues } from "../../../api/server-settings.ts";
+import { isFixed, textOf, type SettingValues } from "../../../api/server-settings.ts";
 
 export const names = ["server", "security", "user", "password", "from"] as const;
 export type Name = (typeof names)[number];
@@ -24,17 +24,15 @@ export function settingsOf(all: readonly ServerSetting[]): MailSettings | null {
 
 export const hasPassword = ({ password }: MailSettings) => password.from !== "default";
 
-const textOf = ({ value }: ServerSetting) => (typeof value === "string" ? value : "");
-
 /** The form; its password is empty, as the server never tells it. */
 export function formOf(settings: MailSettings): MailForm {
   const security = securities.find((one) => one === settings.security.value) ?? "starttls";
   return {
-    server: textOf(settings.server),
+    server: textOf(settings.server.value),
     security,
-    user: textOf(settings.user),
+    user: textOf(settings.user.value),
     password: "",
-    from: textOf(settings.from),
+    from: textOf(settings.from.value),
   };
 }
 
@@ -43,7 +41,7 @@ export function changeOf(form: MailForm, settings: MailSettings): SettingValues 
   const change: SettingValues = {};
   for (const name of names) {
     const typed = name === "password" ? form.password : form[name].trim();
-    if (isFixed(settings[name]) || typed === textOf(settings[name])) continue;
+    if (isFixed(settings[name]) || typed === textOf(settings[name].value)) continue;
     change[`mail.${name}`] = typed === "" ? null : typed;
   }
   const isForgotten = form.user.trim() === "" && hasPassword(settings) && !isFixed(settings.password);

@@ -1,6 +1,6 @@
 /** Form of the sign-in provider: the values as typed, and the settings that they change. */
 import type { ServerSetting, SettingValue } from "../../../api/configuration.ts";
-import { isFixed, type SettingValues } from "../../../api/server-settings.ts";
+import { isFixed, textOf, textsOf, type SettingValues } from "../../../api/server-settings.ts";
 import { placeholderIn, presets, type Preset } from "./presets.ts";
 
 export interface ProviderForm {
@@ -48,9 +48,6 @@ export const settingsOf = (settings: readonly ServerSetting[]): ProviderSettings
 
 export const settingOf = (settings: ProviderSettings, field: Field | "secret"): ServerSetting | undefined =>
   settings[field === "secret" ? secretName : settingNames[field]];
-
-const textOf = (value: SettingValue | null | undefined) => (typeof value === "string" ? value : "");
-const textsOf = (value: SettingValue | null | undefined) => (Array.isArray(value) ? (value as string[]) : []);
 
 export function formOf(settings: ProviderSettings): ProviderForm {
   const value = (field: Field) => settingOf(settings, field)?.value;
