@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
-import { hasValue, launch, openPage } from "./browser.mjs";
-import { callApi, setUp } from "./people.mjs";
-import { startGlasshouse } from "./programs.mjs";
+import { hasValue, launch, openPage, until } from "./browser.mjs";
+import { ada as person, callApi, logIn, setUp } from "./people.mjs";
+import { freePort, startGlasshouse } from "./programs.mjs";
 import { bodyOf, startSmtp } from "./smtp.mjs";
 
 test.describe.configure({ mode: "serial" });
@@ -190,6 +190,52 @@ test("what the environment sets is shown with its source, and the rest can be ch
     await page.getByText("Test email sent to ada@example.org.").waitFor();
     await check(page, "mail of the environment");
     await picture(page, "mail-environment");
+    await page.context().close();
+  } finally {
+    await other.stop();
+  }
+});
+
+test("a forgotten password is replaced by a link from a mail", async () => {
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const env = {
+    GLASSHOUSE_PUBLIC_URL: origin,
+    GLASSHOUSE_MAIL_SERVER: smtp.address,
+    GLASSHOUSE_MAIL_SECURITY: "none",
+    GLASSHOUSE_MAIL_FROM: "ai@example.org",
+  };
+  const other = await startGlasshouse(env, port);
+  try {
+    const page = await openPage(browser, { url: origin });
+    // Others may reach it, so its first account takes the link that it prints.
+    await setUp(page, person, other.url);
+    await page.context().clearCookies();
+    smtp.mails.length = 0;
+    await page.goto("/login");
+    await page.getByText("Forgot your password?").click();
+    const send = page.getByRole("button", { name: "Email me a link" });
+    await send.click();
+    assert.equal(await page.evaluate(() => document.activeElement.type), "email");
+    for (const email of ["nobody@example.org", person.email]) {
+      await field("Email", page).fill(email);
+      await send.click();
+      await page.getByText(`If ${email} has an account with a password`).waitFor();
+    }
+    await check(page, "a link was requested");
+    await picture(page, "mail-forgotten");
+    await until("the mail", () => smtp.mails.length > 0);
+    assert.deepEqual(
+      smtp.mails.map(({ to }) => to),
+      [person.email],
+    );
+    const [link] = /http:\S+/.exec(bodyOf(smtp.mails[0]));
+    assert.ok(link.startsWith(`${origin}/reset#`), link);
+    await page.goto(link);
+    await field("New password", page).fill("another horse");
+    await page.getByRole("button", { name: "Change password" }).click();
+    await page.getByText("Password changed.").waitFor();
+    await logIn(page, { ...person, password: "another horse" });
     await page.context().close();
   } finally {
     await other.stop();

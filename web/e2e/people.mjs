@@ -5,8 +5,8 @@ export const ada = { name: "Ada Lovelace", email: "ada@example.org", password: "
 export const bob = { name: "Bob Byte", email: "bob@example.org", password: "battery staple" };
 
 /** Creates the first account through the page, and stays signed in as the administrator. */
-export async function setUp(page, person = ada) {
-  await page.goto("/");
+export async function setUp(page, person = ada, address = "/") {
+  await page.goto(address);
   await page.getByLabel("Name").fill(person.name);
   await page.getByLabel("Email").fill(person.email);
   await page.getByLabel("Password").fill(person.password);

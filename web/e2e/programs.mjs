@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -34,6 +35,17 @@ const NOTHING_BESIDE_CHATS = {
   GLASSHOUSE_PIPELINES_ENABLE_TAGS_GENERATION: "false",
   GLASSHOUSE_PIPELINES_ENABLE_FOLLOW_UP_GENERATION: "false",
 };
+
+/** A port that nothing listens on. */
+export function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
 
 /** Starts Glasshouse on a free port unless one is given, configured through `environment`. */
 export async function startGlasshouse(environment = {}, port = 0) {

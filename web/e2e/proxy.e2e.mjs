@@ -4,7 +4,7 @@ import { createServer, request } from "node:http";
 import { test } from "@playwright/test";
 import { check } from "./axe.mjs";
 import { launch, openPage } from "./browser.mjs";
-import { startGlasshouse } from "./programs.mjs";
+import { freePort, startGlasshouse } from "./programs.mjs";
 
 test.describe.configure({ mode: "serial" });
 
@@ -41,14 +41,6 @@ test.afterAll(async () => {
   proxy?.closeAllConnections();
   proxy?.close();
 });
-
-async function freePort() {
-  const probe = createServer();
-  await new Promise((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port: found } = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return found;
-}
 
 /** Identifies users by the proxy's own cookie, and strips identity headers sent by clients. */
 function pass(incoming, outgoing) {

@@ -158,6 +158,11 @@ pub fn table() -> Vec<Route> {
         post(Public, "/api/v1/password-reset", password_resets::reset).noted("password.reset"),
         post(
             Public,
+            "/api/v1/password-reset/request",
+            password_resets::request,
+        ),
+        post(
+            Public,
             "/api/v1/password-reset/check",
             password_resets::check,
         ),

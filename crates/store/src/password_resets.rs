@@ -32,6 +32,39 @@ impl Store {
         query.bind(reset.expires_at).execute().await.map(drop)
     }
 
+    /// Creates a link that the person asked for, unless an earlier one expires after `unless_expires_after`: people
+    /// who press twice get one mail, and nobody can flood a mailbox. Returns whether it was created.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such account.
+    pub async fn request_password_reset(
+        &self,
+        reset: &NewPasswordReset,
+        unless_expires_after: i64,
+    ) -> Result<bool, StoreError> {
+        let sql = "INSERT INTO password_resets (owner, token_hash, expires_at) VALUES ($1, $2, $3) \
+                   ON CONFLICT (owner) DO UPDATE \
+                   SET token_hash = excluded.token_hash, expires_at = excluded.expires_at \
+                   WHERE password_resets.expires_at <= $4";
+        let query = self
+            .db()
+            .write(sql)
+            .id(reset.user)
+            .bind(&reset.token_hash[..]);
+        let query = query.bind(reset.expires_at).bind(unless_expires_after);
+        Ok(query.execute().await? > 0)
+    }
+
+    /// Deletes a link that could not be delivered.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn delete_password_reset(&self, token_hash: &[u8; 32]) -> Result<(), StoreError> {
+        let sql = "DELETE FROM password_resets WHERE token_hash = $1";
+        let query = self.db().write(sql).bind(&token_hash[..]);
+        query.execute().await.map(drop)
+    }
+
     /// The address of the account of this link.
     ///
     /// # Errors

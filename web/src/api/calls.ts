@@ -82,6 +82,8 @@ export const setUp = (body: { email: string; name: string; password: string; tok
   call<{ user: User }>("POST", `${v1}/setup`, body);
 export const logIn = (email: string, password: string) =>
   call<{ user: User } | { code_needed: true }>("POST", `${v1}/login`, { email, password });
+export const requestPasswordReset = (email: string, language: string) =>
+  call<undefined>("POST", `${v1}/password-reset/request`, { email, language });
 export const sendCode = (code: string) => call<{ user: User }>("POST", `${v1}/login/code`, { code });
 export const logOut = () => call<undefined>("POST", `${v1}/logout`);
 

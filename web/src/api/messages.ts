@@ -387,6 +387,7 @@ export interface Messages {
   no_provider: [];
   no_public_url: [];
   no_report: [];
+  no_reset_by_mail: [];
   no_right_to_keys: [];
   no_right_to_programs: [];
   no_right_to_schedules: [];

@@ -2026,6 +2026,8 @@ export type Me = {
   web_search: boolean;
   /** Whether accounts can be created without an invitation. */
   sign_up_open: boolean;
+  /** Whether people who forgot their password can have a reset link mailed. */
+  password_reset_by_mail: boolean;
   /** The name of the [provider](/docs/team/single-sign-on.md) that signs people in, if any. */
   oidc?: string;
   /** Whether passkeys can be used to sign in here. */
@@ -2716,6 +2718,13 @@ export type PasswordResetLink = {
 /** The account whose password a link resets. */
 export type PasswordResetPerson = {
   email: string;
+};
+
+/** A person who forgot the password. */
+export type PasswordResetRequest = {
+  email: string;
+  /** The language of the mail, such as `de`; English if it is none of the web app's. */
+  language?: string;
 };
 
 /** The secret of a link. */

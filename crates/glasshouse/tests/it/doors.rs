@@ -43,7 +43,7 @@ impl Server {
         (token, made["invitation"]["id"].as_str().unwrap().to_owned())
     }
 
-    async fn bob_by(&self, admin: &str, how: Value) -> Answer {
+    pub(crate) async fn bob_by(&self, admin: &str, how: Value) -> Answer {
         let mut body = json!({"email": BOB, "name": "Bob", "role": "user"});
         body.as_object_mut()
             .unwrap()

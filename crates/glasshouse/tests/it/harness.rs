@@ -170,7 +170,9 @@ impl Server {
 
     /// Makes the administrator and returns the session cookie.
     pub(crate) async fn set_up(&self) -> String {
-        let body = json!({ "email": EMAIL, "name": "Ada", "password": PASSWORD });
+        let token = self.app.identity.setup_token.as_ref();
+        let token = token.map(|token| token.reveal());
+        let body = json!({ "email": EMAIL, "name": "Ada", "password": PASSWORD, "token": token });
         let answer = self.post("/api/v1/setup", "", &body).await;
         answer.expect(200);
         answer.cookie()

@@ -1,6 +1,9 @@
 //! Mail over SMTP: what a server gets, and what people are told if it refuses.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -18,6 +21,7 @@ const TEST: &str = "/api/v1/settings/mail/test";
 struct Smtp {
     address: String,
     got: Arc<Mutex<Vec<String>>>,
+    all: Mutex<String>,
     _tasks: TaskTracker,
 }
 
@@ -37,12 +41,38 @@ impl Smtp {
         Self {
             address,
             got,
+            all: Mutex::default(),
             _tasks: tasks,
         }
     }
 
     fn got(&self) -> String {
         self.got.lock().unwrap().join("\n")
+    }
+
+    /// Everything that it has got so far, including mails that [`Self::next_mail`] returned.
+    fn all(&self) -> String {
+        self.all.lock().unwrap().clone() + &self.got()
+    }
+
+    /// The body of the next mail, once it is there.
+    async fn next_mail(&self) -> String {
+        self.until(|got| got.contains("\n.\nQUIT")).await;
+        let got = std::mem::take(&mut *self.got.lock().unwrap()).join("\n");
+        let body = decoded(&got);
+        *self.all.lock().unwrap() += &(got + "\n");
+        body
+    }
+
+    /// Waits until what it has got is as wanted.
+    async fn until(&self, is_there: impl Fn(&str) -> bool) {
+        for _ in 0..500 {
+            if is_there(&self.got()) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("it is not there: {}", self.got());
     }
 
     fn values(&self) -> Value {
@@ -151,10 +181,127 @@ async fn invitations_are_sent_by_mail() {
     assert!(smtp.got().contains("AGdoAGNhbmFyeS05"), "{}", smtp.got());
 }
 
+/// People who forgot their password have a link mailed; nobody learns whether there is an account.
+#[tokio::test(flavor = "multi_thread")]
+async fn forgotten_passwords_are_reset_by_mail() {
+    let smtp = Smtp::start().await;
+    let settings = [("GLASSHOUSE_PUBLIC_URL", "https://agents.example.org")];
+    let server = Server::start_with(&settings).await;
+    let ada = server.set_up().await;
+    server
+        .bob_by(&ada, json!({"password": "forgotten words"}))
+        .await;
+    let ask = async |email: &str| {
+        let body = json!({"email": email, "language": "de"});
+        server
+            .post("/api/v1/password-reset/request", "", &body)
+            .await
+    };
+    let use_link = async |mail: &str| {
+        let (_, token) = mail
+            .split_once("https://agents.example.org/reset#")
+            .unwrap();
+        let token = token.split_whitespace().next().unwrap();
+        let body = json!({"token": token, "password": "a new password"});
+        server.post("/api/v1/password-reset", "", &body).await
+    };
+    ask("bob@example.org").await.expect(409);
+    let request = server.request(Method::PATCH, "/api/v1/settings", &ada);
+    let stored = Answer::of(request.json(&json!({"values": smtp.values()}))).await;
+    stored.expect(200);
+    assert_eq!(
+        server.get("/api/v1/me", "").await.json()["password_reset_by_mail"],
+        true
+    );
+
+    ask("x").await.expect(400);
+    for email in ["nobody@example.org", "bob@example.org", "bob@example.org"] {
+        ask(email).await.expect(204);
+    }
+    let first = smtp.next_mail().await;
+    assert!(first.contains("Der Link funktioniert einmal"), "{first}");
+    // Another one goes out only after a while, and replaces it.
+    server.clock.advance_ms(6 * 60_000);
+    ask("bob@example.org").await.expect(204);
+    let second = smtp.next_mail().await;
+    use_link(&first).await.expect(404);
+    use_link(&second).await.expect(204);
+    server
+        .enter("bob@example.org", "a new password")
+        .await
+        .expect(200);
+    let all = smtp.all();
+    assert_eq!(all.matches("RCPT TO:<bob@example.org>").count(), 2, "{all}");
+    assert_eq!(all.matches("RCPT").count(), 2, "{all}");
+
+    let noted = server
+        .get("/api/v1/audit?action=password.request", &ada)
+        .await
+        .json();
+    let noted = noted["entries"].as_array().unwrap();
+    assert_eq!(noted.len(), 2, "{noted:?}");
+    assert_eq!(noted[0]["subject_name"], "bob@example.org");
+    assert_eq!(noted[0]["actor"], Value::Null);
+}
+
+/// Without `public_url` a link would lead to the `Host` of the request, which whoever asks chooses.
+#[tokio::test(flavor = "multi_thread")]
+async fn links_are_mailed_only_with_the_configured_address() {
+    let smtp = Smtp::start().await;
+    let (server, ada) = Server::start_signed_in().await;
+    let request = server.request(Method::PATCH, "/api/v1/settings", &ada);
+    let stored = Answer::of(request.json(&json!({"values": smtp.values()}))).await;
+    stored.expect(200);
+    assert_eq!(
+        server.get("/api/v1/me", "").await.json()["password_reset_by_mail"],
+        false
+    );
+    let body = json!({ "email": EMAIL });
+    let asked = server
+        .post("/api/v1/password-reset/request", "", &body)
+        .await;
+    asked.expect(409);
+}
+
+/// A link that could not be mailed does not stand in the way of the next request.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_that_was_not_mailed_can_be_asked_for_again() {
+    let smtp = Smtp::start().await;
+    let settings = [("GLASSHOUSE_PUBLIC_URL", "https://agents.example.org")];
+    let server = Server::start_with(&settings).await;
+    let ada = server.set_up().await;
+    let person = json!({
+        "email": "refused@example.org", "name": "R", "password": "forgotten words", "role": "user",
+    });
+    server
+        .post("/api/v1/users", &ada, &person)
+        .await
+        .expect(200);
+    let request = server.request(Method::PATCH, "/api/v1/settings", &ada);
+    let stored = Answer::of(request.json(&json!({"values": smtp.values()}))).await;
+    stored.expect(200);
+    let body = json!({"email": "refused@example.org"});
+    // The link is deleted a moment after the mail server refused the mail.
+    for wait_ms in [0, 100, 1_000, 3_000] {
+        tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        let asked = server
+            .post("/api/v1/password-reset/request", "", &body)
+            .await;
+        asked.expect(204);
+        smtp.until(|got| got.contains("RCPT TO:<refused@example.org>"))
+            .await;
+        if smtp.got().matches("RCPT").count() == 2 {
+            return;
+        }
+    }
+    panic!("no second mail: {}", smtp.got());
+}
+
 /// The body of the last mail, whichever transfer encoding it has.
 fn decoded(got: &str) -> String {
     use base64::{Engine, engine::general_purpose::STANDARD};
-    let (head, body) = got.rsplit_once("\n\n").unwrap();
+    let (_, mail) = got.rsplit_once("\nDATA\n").unwrap();
+    let (head, body) = mail.split_once("\n\n").unwrap();
     let body = body.split("\n.").next().unwrap();
     if head.contains("Content-Transfer-Encoding: base64") {
         let text: String = body.split_whitespace().collect();

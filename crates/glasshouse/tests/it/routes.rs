@@ -35,6 +35,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("POST", "/api/v1/me/passkeys", Access::Account),
     ("DELETE", "/api/v1/me/passkeys/{passkey}", Access::Account),
     ("POST", "/api/v1/password-reset", Access::Public),
+    ("POST", "/api/v1/password-reset/request", Access::Public),
     ("POST", "/api/v1/password-reset/check", Access::Public),
     ("POST", "/api/v1/sign-up", Access::Public),
     ("POST", "/api/v1/sign-up/check", Access::Public),

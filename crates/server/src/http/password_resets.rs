@@ -1,4 +1,4 @@
-//! Password reset links, created by administrators.
+//! Password reset links, created by administrators, or mailed to people who ask for one.
 
 use std::sync::Arc;
 
@@ -20,17 +20,26 @@ use crate::{
         extract::{Json, Path},
         openapi::Operations,
     },
-    identity::{audit::Noted, auth::checked_password},
+    identity::{
+        audit::Noted,
+        auth::{checked_email, checked_password},
+        mail::{MailLanguage, MailText},
+    },
     messages,
     platform::{
         client_info::ClientInfo,
         clock::Clock,
+        config::{Auth, Config},
         secret::{hash_token, random_token},
     },
 };
 
 /// Long enough to hand the link over, short enough that a forgotten one in a mailbox does no harm.
-const GOOD_FOR_MS: i64 = 6 * 3_600_000;
+const GOOD_FOR_HOURS: i64 = 6;
+const GOOD_FOR_MS: i64 = GOOD_FOR_HOURS * 3_600_000;
+
+/// A person is mailed at most one link in this time.
+const MAIL_AGAIN_AFTER_MS: i64 = 5 * 60_000;
 
 /// A link with which the person chooses a new password, once, within six hours. It replaces an earlier one.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -66,6 +75,99 @@ pub(super) async fn create(
         path: format!("/reset#{}", token.reveal()),
         expires_at,
     }))
+}
+
+/// The base URL of mailed links, if people can have one mailed. It is the configured one, since whoever asks for
+/// somebody else's link chooses the `Host` of the request.
+fn origin_of_mailed_links(config: &Config) -> Option<String> {
+    let can_send = config.auth == Auth::Password && config.mail.is_some();
+    let public = config.public_url.as_ref().filter(|_| can_send)?;
+    Some(public.origin())
+}
+
+/// Whether people can have a link mailed.
+pub(super) fn can_be_mailed(config: &Config) -> bool {
+    origin_of_mailed_links(config).is_some()
+}
+
+/// A person who forgot the password.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "PasswordResetRequest")]
+pub(super) struct LinkRequest {
+    email: String,
+    /// The language of the mail, such as `de`; English if it is none of the web app's.
+    #[serde(default)]
+    language: String,
+}
+
+/// `POST /api/v1/password-reset/request`: mails a link to the person with this address, if there is one.
+pub(super) async fn request(
+    State(app): State<Arc<App>>,
+    place: ClientInfo,
+    Json(body): Json<LinkRequest>,
+) -> Result<StatusCode, ApiError> {
+    let origin = origin_of_mailed_links(&app.config.now())
+        .ok_or_else(|| ApiError::conflict(messages::Accounts::NoResetByMail))?;
+    let email = checked_email(&body.email)?;
+    // Not among the failed sign-ins: people ask for a link after some of these.
+    let kind = format!("password reset of {email}");
+    let now = app.clock.now_ms();
+    let begun = app.identity.backoff.begin(place.address, &kind, now);
+    begun.map_err(ApiError::rate_limited)?;
+    let language = MailLanguage::of(&body.language);
+    // In the background, so that neither the response nor its timing tells whether there is an account.
+    app.tasks.spawn({
+        let app = app.clone();
+        async move {
+            if let Err(error) = mail_link(&app, &place, &email, &origin, language).await {
+                tracing::warn!("a password reset link was not mailed: {error}");
+            }
+        }
+    });
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn mail_link(
+    app: &App,
+    place: &ClientInfo,
+    email: &str,
+    origin: &str,
+    language: MailLanguage,
+) -> Result<(), ApiError> {
+    let known = match app.store.user_by_email(email).await {
+        Ok(known) => known,
+        Err(StoreError::NotFound) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    // Whoever has no password signs in through a provider, whose rules a link must not bypass.
+    if known.suspended || known.password_hash.is_empty() {
+        return Ok(());
+    }
+    let now = app.clock.now_ms();
+    let token = random_token("").map_err(ApiError::internal)?;
+    let reset = NewPasswordReset {
+        user: known.user.id,
+        token_hash: hash_token(token.reveal()),
+        expires_at: now + GOOD_FOR_MS,
+    };
+    let mailed_lately = reset.expires_at - MAIL_AGAIN_AFTER_MS;
+    let requested = app.store.request_password_reset(&reset, mailed_lately);
+    if !requested.await? {
+        return Ok(());
+    }
+    let noted = Noted::new(now, "password.request", Some(place), None, None);
+    noted.about(known.user.id, &known.user.email);
+    if let Some(entry) = noted.entry(true) {
+        app.identity.note_or_log(&entry).await;
+    }
+    let link = format!("{origin}/reset#{}", token.reveal());
+    let text = MailText::password_reset(language, &link, GOOD_FOR_HOURS);
+    let sent = app.mailer.send(&known.user.email, text).await;
+    if sent.is_err() {
+        // The person can ask again at once.
+        app.store.delete_password_reset(&reset.token_hash).await?;
+    }
+    sent
 }
 
 /// The secret of a link.
@@ -168,6 +270,18 @@ pub(super) fn public_operations(api: &mut Operations) {
     .body::<Reset>()
     .answers_nothing(204)
     .errors(&[404]);
+    api.operation(
+        "POST /api/v1/password-reset/request",
+        "Mails a link with which a person chooses a new password",
+    )
+    .details(
+        "The response is the same whether there is an account with this address or not. Accounts without a password \
+         and suspended ones get no mail, and a person gets at most one in five minutes. 409 if the server cannot \
+         mail links: that takes a mail server, `public_url` and sign-in by password.",
+    )
+    .body::<LinkRequest>()
+    .answers_nothing(204)
+    .errors(&[409, 429]);
     api.handler(
         "POST /api/v1/password-reset/check",
         check,

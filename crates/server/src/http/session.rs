@@ -18,6 +18,7 @@ use super::{
     cookies::set_cookie,
     known_device,
     passkeys::known_party,
+    password_resets,
     second_step::{self, Entered},
     sign_up,
 };
@@ -93,6 +94,8 @@ pub(super) struct Me {
     web_search: bool,
     /// Whether accounts can be created without an invitation.
     sign_up_open: bool,
+    /// Whether people who forgot their password can have a reset link mailed.
+    password_reset_by_mail: bool,
     /// The name of the [provider](docs/team/single-sign-on.md) that signs people in, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     oidc: Option<String>,
@@ -198,6 +201,7 @@ pub(super) async fn me(
     });
     let config = app.config.now();
     let moderation = config.moderation;
+    let password_reset_by_mail = caller.is_none() && password_resets::can_be_mailed(&config);
     let start_prompts = caller.as_ref().map(|_| config.start_prompts.clone());
     let start_prompts = start_prompts.unwrap_or_default();
     let version = env!("CARGO_PKG_VERSION");
@@ -212,6 +216,7 @@ pub(super) async fn me(
         moa_samples: moa.common.moa_samples,
         web_search,
         sign_up_open,
+        password_reset_by_mail,
         oidc,
         passkeys,
         proxy,

@@ -39,6 +39,8 @@ pub enum Accounts {
     PasswordByBrowser,
     #[error("This link has been used or has expired. Ask an administrator for a new one.")]
     ResetLinkOver,
+    #[error("This server doesn’t send reset links by email. Ask an administrator for one.")]
+    NoResetByMail,
 
     // The second factor.
     #[error("The code is wrong, or has been used already. Wait for the next one.")]

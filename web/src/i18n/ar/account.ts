@@ -10,6 +10,10 @@ export const account: Record<keyof typeof en, Entry> = {
   "login.submit": "تسجيل الدخول",
   "login.forgotten": "نسيت كلمة المرور؟",
   "login.forgottenHelp": "اطلب رابط إعادة التعيين من أحد مشرفي هذا الخادم.",
+  "login.resetHelp": "يُرسل رابط اختيار كلمة مرور جديدة إلى عنوان البريد الإلكتروني أعلاه.",
+  "login.sendReset": "أرسل لي رابطًا",
+  "login.resetSent":
+    "إذا كان للعنوان {email} حساب بكلمة مرور، فالرابط في طريقه إليك. تحقق من مجلد الرسائل غير المرغوب فيها أيضًا.",
   "login.or": "أو",
   "login.with": "المتابعة باستخدام {name}",
   "login.problem.unknown": "بدأ تسجيل الدخول هذا في متصفح آخر أو استغرق وقتًا طويلًا. أعد المحاولة.",

@@ -49,6 +49,7 @@ export const audit = {
   "audit.session.end_all": "إنهاء الجلسات الشخصية الأخرى",
   "audit.password.change": "تغيير كلمة المرور الشخصية",
   "audit.password.link": "إنشاء رابط لإعادة تعيين كلمة المرور",
+  "audit.password.request": "طلب رابط لإعادة تعيين كلمة المرور بالبريد",
   "audit.password.reset": "إعادة تعيين كلمة المرور عبر رابط",
   "audit.second_factor.begin": "بدء إعداد التحقق بخطوتين",
   "audit.second_factor.on": "تفعيل التحقق بخطوتين",

@@ -11,6 +11,11 @@ export const account: Record<keyof typeof en, Entry> = {
   "login.submit": "Anmelden",
   "login.forgotten": "Passwort vergessen?",
   "login.forgottenHelp": "Bitten Sie die Administration dieses Servers um einen Link zum Zurücksetzen.",
+  "login.resetHelp":
+    "Der Link, über den Sie ein neues Passwort wählen, geht an die oben eingegebene E-Mail-Adresse.",
+  "login.sendReset": "Link per E-Mail senden",
+  "login.resetSent":
+    "Falls es zu {email} ein Konto mit Passwort gibt, ist ein Link unterwegs. Sehen Sie auch im Spam-Ordner nach.",
   "login.or": "oder",
   "login.with": "Weiter mit {name}",
   "login.problem.unknown":

@@ -52,6 +52,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.session.end_all": "Eigene andere Sitzungen beendet",
   "audit.password.change": "Eigenes Passwort geändert",
   "audit.password.link": "Link zum Zurücksetzen des Passworts erstellt",
+  "audit.password.request": "Link zum Zurücksetzen des Passworts per E-Mail angefordert",
   "audit.password.reset": "Passwort per Link zurückgesetzt",
   "audit.second_factor.begin": "Einrichtung der Zwei-Faktor-Anmeldung begonnen",
   "audit.second_factor.on": "Zwei-Faktor-Anmeldung aktiviert",

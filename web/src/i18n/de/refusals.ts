@@ -72,6 +72,8 @@ export const refusals = {
   password_by_browser: "Melden Sie sich im Browser an, um das Passwort zu ändern.",
   reset_link_over:
     "Dieser Link wurde bereits verwendet oder ist abgelaufen. Bitten Sie die Administration um einen neuen.",
+  no_reset_by_mail:
+    "Dieser Server verschickt keine Links zum Zurücksetzen per E-Mail. Bitten Sie die Administration um einen.",
   wrong_code: "Der Code ist falsch oder wurde bereits verwendet. Warten Sie auf den nächsten.",
   wrong_first_code:
     "Der Code ist falsch. Warten Sie auf den nächsten und prüfen Sie, ob die Uhr Ihres Smartphones richtig geht.",

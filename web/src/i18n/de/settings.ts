@@ -287,7 +287,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "password.changed": "Passwort geändert.",
 
   "people.intro":
-    "Personen mit einem Konto. Passwörter und Links zum Zurücksetzen werden nie per E-Mail gesendet: Geben Sie sie selbst weiter.",
+    "Personen mit einem Konto. Passwörter und von Ihnen erstellte Links zum Zurücksetzen werden nie per E-Mail verschickt: Geben Sie sie selbst weiter.",
   "people.new": "Mit Passwort hinzufügen",
   "people.create": "Konto erstellen",
   "people.search": "Nach Name oder E-Mail suchen",

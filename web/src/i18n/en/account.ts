@@ -8,6 +8,10 @@ export const account = {
   "login.submit": "Log in",
   "login.forgotten": "Forgot your password?",
   "login.forgottenHelp": "Ask an administrator of this server for a reset link.",
+  "login.resetHelp": "The link to choose a new password goes to the email address above.",
+  "login.sendReset": "Email me a link",
+  "login.resetSent":
+    "If {email} has an account with a password, a link is on its way. Check your spam folder too.",
   "login.or": "or",
   "login.with": "Continue with {name}",
   "login.problem.unknown": "This sign-in started in another browser or took too long. Try again.",

@@ -49,6 +49,7 @@ export const audit = {
   "audit.session.end_all": "Ended own other sessions",
   "audit.password.change": "Changed own password",
   "audit.password.link": "Created password reset link",
+  "audit.password.request": "Requested password reset link by email",
   "audit.password.reset": "Reset password with a link",
   "audit.second_factor.begin": "Started two-step sign-in setup",
   "audit.second_factor.on": "Turned on two-step sign-in",

@@ -275,7 +275,8 @@ export const settings = {
   "password.wrong": "The current password is wrong.",
   "password.changed": "Password changed.",
 
-  "people.intro": "People with an account. Passwords and reset links are never emailed: share them yourself.",
+  "people.intro":
+    "People with an account. Passwords and the reset links that you create are never emailed: share them yourself.",
   "people.new": "Add with a password",
   "people.create": "Create account",
   "people.search": "Search by name or email",

@@ -11,6 +11,11 @@ export const account: Record<keyof typeof en, Entry> = {
   "login.submit": "Iniciar sesión",
   "login.forgotten": "¿Olvidaste tu contraseña?",
   "login.forgottenHelp": "Pide un enlace de restablecimiento a un administrador de este servidor.",
+  "login.resetHelp":
+    "El enlace para elegir una contraseña nueva se envía a la dirección de correo de arriba.",
+  "login.sendReset": "Enviarme un enlace",
+  "login.resetSent":
+    "Si {email} tiene una cuenta con contraseña, el enlace va en camino. Mira también en la carpeta de spam.",
   "login.or": "o",
   "login.with": "Continuar con {name}",
   "login.problem.unknown":

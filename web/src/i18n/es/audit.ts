@@ -49,6 +49,7 @@ export const audit = {
   "audit.session.end_all": "Otras sesiones propias finalizadas",
   "audit.password.change": "Contraseña propia cambiada",
   "audit.password.link": "Enlace de restablecimiento de contraseña creado",
+  "audit.password.request": "Enlace de restablecimiento de contraseña pedido por correo",
   "audit.password.reset": "Contraseña restablecida con un enlace",
   "audit.second_factor.begin": "Configuración de la verificación en dos pasos iniciada",
   "audit.second_factor.on": "Verificación en dos pasos activada",

@@ -64,6 +64,8 @@ export const refusals = {
   password_changed: "La contraseña se acaba de cambiar en otro lugar.",
   password_by_browser: "Inicia sesión con un navegador para cambiar la contraseña.",
   reset_link_over: "Este enlace ya se usó o ha caducado. Pide uno nuevo a un administrador.",
+  no_reset_by_mail:
+    "Este servidor no envía enlaces de restablecimiento por correo. Pide uno a un administrador.",
   wrong_code: "El código es incorrecto o ya se usó. Espera al siguiente.",
   wrong_first_code:
     "El código es incorrecto. Espera al siguiente y comprueba que el reloj del teléfono está en hora.",

@@ -292,7 +292,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "password.changed": "Contraseña cambiada.",
 
   "people.intro":
-    "Personas con una cuenta. Las contraseñas y los enlaces para restablecerlas nunca se envían por correo: compártelos tú.",
+    "Personas con cuenta. Las contraseñas y los enlaces de restablecimiento que creas nunca se envían por correo: compártelos tú.",
   "people.new": "Añadir con contraseña",
   "people.create": "Crear cuenta",
   "people.search": "Buscar por nombre o correo",

@@ -11,6 +11,10 @@ export const account: Record<keyof typeof en, Entry> = {
   "login.submit": "Se connecter",
   "login.forgotten": "Mot de passe oublié ?",
   "login.forgottenHelp": "Demandez un lien de réinitialisation à un administrateur de ce serveur.",
+  "login.resetHelp": "Le lien pour choisir un nouveau mot de passe est envoyé à l’adresse e-mail ci-dessus.",
+  "login.sendReset": "M’envoyer un lien",
+  "login.resetSent":
+    "Si un compte avec mot de passe existe pour {email}, un lien vient de partir. Vérifiez aussi vos courriers indésirables.",
   "login.or": "ou",
   "login.with": "Continuer avec {name}",
   "login.problem.unknown":

@@ -52,6 +52,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.session.end_all": "Fermeture de ses autres sessions",
   "audit.password.change": "Changement de son mot de passe",
   "audit.password.link": "Lien de réinitialisation du mot de passe créé",
+  "audit.password.request": "Lien de réinitialisation du mot de passe demandé par e-mail",
   "audit.password.reset": "Mot de passe réinitialisé avec un lien",
   "audit.second_factor.begin": "Configuration de la validation en deux étapes commencée",
   "audit.second_factor.on": "Validation en deux étapes activée",

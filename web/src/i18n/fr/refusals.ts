@@ -66,6 +66,8 @@ export const refusals = {
   password_changed: "Le mot de passe vient d’être modifié ailleurs.",
   password_by_browser: "Connectez-vous avec un navigateur pour changer le mot de passe.",
   reset_link_over: "Ce lien a été utilisé ou a expiré. Demandez-en un nouveau à un administrateur.",
+  no_reset_by_mail:
+    "Ce serveur n’envoie pas de liens de réinitialisation par e-mail. Demandez-en un à un administrateur.",
   wrong_code: "Le code est incorrect ou a déjà été utilisé. Attendez le suivant.",
   wrong_first_code:
     "Le code est incorrect. Attendez le suivant et vérifiez que l’horloge du téléphone est à l’heure.",

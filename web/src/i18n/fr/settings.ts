@@ -291,7 +291,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "password.changed": "Mot de passe modifié.",
 
   "people.intro":
-    "Les personnes ayant un compte. Les mots de passe et les liens de réinitialisation ne sont jamais envoyés par e-mail : transmettez-les vous-même.",
+    "Personnes ayant un compte. Les mots de passe et les liens de réinitialisation que vous créez ne sont jamais envoyés par e-mail : transmettez-les vous-même.",
   "people.new": "Ajouter avec un mot de passe",
   "people.create": "Créer le compte",
   "people.search": "Rechercher par nom ou e-mail",

@@ -11,6 +11,10 @@ export const account: Record<keyof typeof en, Entry> = {
   "login.submit": "ログイン",
   "login.forgotten": "パスワードをお忘れですか？",
   "login.forgottenHelp": "このサーバーの管理者にリセットリンクを依頼してください。",
+  "login.resetHelp": "新しいパスワードを設定するリンクを、上のメールアドレスに送信します。",
+  "login.sendReset": "リンクをメールで受け取る",
+  "login.resetSent":
+    "{email} にパスワードを設定したアカウントがあれば、リンクを送信しました。迷惑メールフォルダーもご確認ください。",
   "login.or": "または",
   "login.with": "{name} で続行",
   "login.problem.unknown":

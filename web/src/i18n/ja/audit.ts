@@ -49,6 +49,7 @@ export const audit = {
   "audit.session.end_all": "自分の他のセッションを終了",
   "audit.password.change": "自分のパスワードを変更",
   "audit.password.link": "パスワードのリセットリンクを作成",
+  "audit.password.request": "パスワードのリセットリンクをメールで要求",
   "audit.password.reset": "リンクでパスワードをリセット",
   "audit.second_factor.begin": "2 段階認証の設定を開始",
   "audit.second_factor.on": "2 段階認証をオン",

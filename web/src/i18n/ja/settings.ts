@@ -282,7 +282,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "password.changed": "パスワードを変更しました。",
 
   "people.intro":
-    "アカウントを持つユーザーです。パスワードと再設定用リンクはメールで送信されないため、直接お伝えください。",
+    "アカウントを持つユーザーです。パスワードと、あなたが作成した再設定用リンクはメールで送信されないため、直接お伝えください。",
   "people.new": "パスワードで追加",
   "people.create": "アカウントを作成",
   "people.search": "名前またはメールアドレスで検索",

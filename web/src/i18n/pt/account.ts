@@ -11,6 +11,10 @@ export const account: Record<keyof typeof en, Entry> = {
   "login.submit": "Entrar",
   "login.forgotten": "Esqueceu a senha?",
   "login.forgottenHelp": "Peça um link de redefinição a um administrador deste servidor.",
+  "login.resetHelp": "O link para escolher uma nova senha vai para o endereço de e-mail acima.",
+  "login.sendReset": "Enviar link por e-mail",
+  "login.resetSent":
+    "Se {email} tiver uma conta com senha, um link está a caminho. Verifique também a pasta de spam.",
   "login.or": "ou",
   "login.with": "Continuar com {name}",
   "login.problem.unknown": "Este login começou em outro navegador ou demorou demais. Tente de novo.",

@@ -52,6 +52,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.session.end_all": "Encerrou as outras sessões próprias",
   "audit.password.change": "Alterou a própria senha",
   "audit.password.link": "Criou um link de redefinição de senha",
+  "audit.password.request": "Pediu um link de redefinição de senha por e-mail",
   "audit.password.reset": "Redefiniu a senha com um link",
   "audit.second_factor.begin": "Começou a configurar a verificação em duas etapas",
   "audit.second_factor.on": "Ativou a verificação em duas etapas",

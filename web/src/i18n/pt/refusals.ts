@@ -62,6 +62,7 @@ export const refusals = {
   password_changed: "A senha acabou de ser alterada em outro lugar.",
   password_by_browser: "Entre por um navegador para alterar a senha.",
   reset_link_over: "Este link já foi usado ou expirou. Peça um novo a um administrador.",
+  no_reset_by_mail: "Este servidor não envia links de redefinição por e-mail. Peça um a um administrador.",
   wrong_code: "O código está errado ou já foi usado. Aguarde o próximo.",
   wrong_first_code: "O código está errado. Aguarde o próximo e verifique se o relógio do celular está certo.",
   code_asked_already: "A verificação em duas etapas já está ativada. Desative-a primeiro.",

@@ -287,7 +287,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "password.changed": "Senha alterada.",
 
   "people.intro":
-    "Pessoas com uma conta. Senhas e links de redefinição nunca são enviados por e-mail: compartilhe-os diretamente.",
+    "Pessoas com conta. Senhas e links de redefinição criados por você nunca são enviados por e-mail: compartilhe-os diretamente.",
   "people.new": "Adicionar com senha",
   "people.create": "Criar conta",
   "people.search": "Buscar por nome ou e-mail",

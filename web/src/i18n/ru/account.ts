@@ -11,6 +11,10 @@ export const account: Record<keyof typeof en, Entry> = {
   "login.submit": "Войти",
   "login.forgotten": "Забыли пароль?",
   "login.forgottenHelp": "Попросите администратора этого сервера прислать ссылку для сброса.",
+  "login.resetHelp": "Ссылка для нового пароля придёт на адрес, указанный выше.",
+  "login.sendReset": "Прислать ссылку",
+  "login.resetSent":
+    "Если у {email} есть аккаунт с паролем, ссылка уже отправлена. Проверьте и папку «Спам».",
   "login.or": "или",
   "login.with": "Войти через {name}",
   "login.problem.unknown": "Этот вход начат в другом браузере или длился слишком долго. Попробуйте ещё раз.",

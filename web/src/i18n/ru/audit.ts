@@ -49,6 +49,7 @@ export const audit = {
   "audit.session.end_all": "Завершены свои другие сеансы",
   "audit.password.change": "Изменён свой пароль",
   "audit.password.link": "Создана ссылка для сброса пароля",
+  "audit.password.request": "Запрошена ссылка для сброса пароля по почте",
   "audit.password.reset": "Пароль сброшен по ссылке",
   "audit.second_factor.begin": "Начата настройка двухфакторного входа",
   "audit.second_factor.on": "Включён двухфакторный вход",

@@ -48,6 +48,7 @@ export const audit = {
   "audit.session.end_all": "结束了自己的其他会话",
   "audit.password.change": "更改了自己的密码",
   "audit.password.link": "创建了密码重置链接",
+  "audit.password.request": "请求通过邮件发送密码重置链接",
   "audit.password.reset": "通过链接重置了密码",
   "audit.second_factor.begin": "开始设置两步验证",
   "audit.second_factor.on": "开启了两步验证",

@@ -53,6 +53,7 @@ export const refusals = {
   password_changed: "密码刚刚在别处被更改。",
   password_by_browser: "请在浏览器中登录后更改密码。",
   reset_link_over: "此链接已使用或已过期。请向管理员索取新链接。",
+  no_reset_by_mail: "此服务器不会通过邮件发送重置链接。请向管理员索取。",
   wrong_code: "验证码错误或已使用。请等待下一个验证码。",
   wrong_first_code: "验证码错误。请等待下一个验证码，并检查手机时间是否准确。",
   code_asked_already: "两步验证已开启。请先将其关闭。",

@@ -267,7 +267,7 @@ export const settings: Record<keyof typeof en, Entry> = {
   "password.wrong": "当前密码错误。",
   "password.changed": "密码已更改。",
 
-  "people.intro": "拥有账号的用户。密码和重置链接不会通过邮件发送，请自行分享。",
+  "people.intro": "拥有账号的用户。密码和你创建的重置链接不会通过邮件发送，请自行分享。",
   "people.new": "用密码添加",
   "people.create": "创建账号",
   "people.search": "按名称或邮箱搜索",

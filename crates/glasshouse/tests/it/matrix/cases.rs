@@ -125,6 +125,7 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/me/passkeys", Own(400), 400).sends(r#"{"name":"x","owner":"{owner}"}"#),
     case("DELETE", "/api/v1/me/passkeys/{passkey}", Missing, 204),
     case("POST", "/api/v1/password-reset", Public, 404).sends(r#"{"token":"x","password":"long enough"}"#),
+    case("POST", "/api/v1/password-reset/request", Public, 409).sends(r#"{"email":"bob@example.org"}"#),
     case("POST", "/api/v1/password-reset/check", Public, 404).sends(r#"{"token":"x"}"#),
     case("POST", "/api/v1/sign-up", Public, 403)
         .sends(r#"{"email":"e@x","name":"Eve","password":"long enough"}"#),

@@ -129,6 +129,70 @@ impl MailText {
         }
     }
 
+    /// The link with which a person who asked for it chooses a new password, within this number of hours.
+    pub(crate) fn password_reset(language: MailLanguage, link: &str, hours: i64) -> Self {
+        let (subject, choose, valid, unexpected) = match language {
+            MailLanguage::English => (
+                "Reset your Glasshouse password",
+                "Choose a new password for your account:",
+                format!("The link works once, for {hours} hours."),
+                "If you did not ask for this, ignore this mail: your password stays as it is.",
+            ),
+            MailLanguage::German => (
+                "Glasshouse-Passwort zurücksetzen",
+                "Neues Passwort für Ihr Konto wählen:",
+                format!("Der Link funktioniert einmal und ist {hours} Stunden gültig."),
+                "Falls Sie das nicht angefordert haben, ignorieren Sie diese E-Mail: Ihr Passwort bleibt unverändert.",
+            ),
+            MailLanguage::French => (
+                "Réinitialisation de votre mot de passe Glasshouse",
+                "Choisissez un nouveau mot de passe pour votre compte :",
+                format!("Le lien est à usage unique et reste valable {hours} heures."),
+                "Si vous n’êtes pas à l’origine de cette demande, ignorez cet e-mail : votre mot de passe reste inchangé.",
+            ),
+            MailLanguage::Spanish => (
+                "Restablece tu contraseña de Glasshouse",
+                "Elige una contraseña nueva para tu cuenta:",
+                format!("El enlace funciona una sola vez, durante {hours} horas."),
+                "Si no lo has pedido tú, ignora este correo: tu contraseña no cambia.",
+            ),
+            MailLanguage::Portuguese => (
+                "Redefina sua senha do Glasshouse",
+                "Escolha uma nova senha para sua conta:",
+                format!("O link funciona uma única vez, por {hours} horas."),
+                "Se não foi você que pediu, ignore este e-mail: sua senha continua a mesma.",
+            ),
+            MailLanguage::Russian => (
+                "Сброс пароля в Glasshouse",
+                "Задайте новый пароль для своего аккаунта:",
+                format!("Ссылка одноразовая и действует {hours} часов."),
+                "Если вы этого не запрашивали, не обращайте внимания на письмо: пароль останется прежним.",
+            ),
+            MailLanguage::Arabic => (
+                "إعادة تعيين كلمة مرور Glasshouse",
+                "اختر كلمة مرور جديدة لحسابك:",
+                format!("يعمل الرابط مرة واحدة، خلال {hours} ساعات."),
+                "إذا لم تطلب ذلك فتجاهل هذه الرسالة، وستبقى كلمة مرورك كما هي.",
+            ),
+            MailLanguage::Chinese => (
+                "重置你的 Glasshouse 密码",
+                "为你的账号设置新密码：",
+                format!("该链接只能使用一次，{hours} 小时内有效。"),
+                "如果这不是你本人的请求，请忽略此邮件，你的密码不会改变。",
+            ),
+            MailLanguage::Japanese => (
+                "Glasshouse のパスワードの再設定",
+                "アカウントの新しいパスワードを設定してください:",
+                format!("リンクは 1 回だけ使えます。有効期限は {hours} 時間です。"),
+                "心当たりがない場合は、このメールを破棄してください。パスワードは変わりません。",
+            ),
+        };
+        Self {
+            subject: subject.to_owned(),
+            body: format!("{choose}\n{link}\n\n{valid}\n{unexpected}\n"),
+        }
+    }
+
     /// The mail with which an administrator tests the settings.
     pub(crate) fn test(language: MailLanguage) -> Self {
         let (subject, body) = match language {
