@@ -244,7 +244,7 @@ async fn forgotten_passwords_are_reset_by_mail() {
     assert_eq!(noted[0]["actor"], Value::Null);
 }
 
-/// Without `public_url` a link would lead to the `Host` of the request, which whoever asks chooses.
+/// Without `public_url` a link would lead to the `Host` of the request, which an attacker chooses.
 #[tokio::test(flavor = "multi_thread")]
 async fn links_are_mailed_only_with_the_configured_address() {
     let smtp = Smtp::start().await;

@@ -77,8 +77,8 @@ pub(super) async fn create(
     }))
 }
 
-/// The base URL of mailed links, if people can have one mailed. It is the configured one, since whoever asks for
-/// somebody else's link chooses the `Host` of the request.
+/// The base URL of mailed links, if people can have one mailed. It is the configured one: an attacker who asks for
+/// another person's link chooses the `Host` of the request.
 fn origin_of_mailed_links(config: &Config) -> Option<String> {
     let can_send = config.auth == Auth::Password && config.mail.is_some();
     let public = config.public_url.as_ref().filter(|_| can_send)?;
@@ -139,7 +139,7 @@ async fn mail_link(
         Err(StoreError::NotFound) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    // Whoever has no password signs in through a provider, whose rules a link must not bypass.
+    // An account without a password signs in through a provider, whose rules a link must not bypass.
     if known.suspended || known.password_hash.is_empty() {
         return Ok(());
     }
