@@ -4,7 +4,7 @@ import type { Entry } from "../index.svelte.ts";
 
 export const mail: Record<keyof typeof en, Entry> = {
   "settings.mail": "البريد",
-  "mail.intro": "تُرسل الدعوات عبر خادم البريد الخاص بك باستخدام SMTP.",
+  "mail.intro": "تُرسل الدعوات وروابط إعادة تعيين كلمات المرور عبر خادم البريد الخاص بك باستخدام SMTP.",
   "mail.server": "خادم البريد",
   "mail.serverHint": "المنفذ المستخدم هو {port}. لاستخدام منفذ آخر أضفه هكذا: {example}",
   "mail.serverProblem": "أدخل اسم مضيف مثل smtp.example.org، مع منفذ أو بدونه.",

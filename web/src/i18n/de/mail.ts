@@ -4,7 +4,8 @@ import type { Entry } from "../index.svelte.ts";
 
 export const mail: Record<keyof typeof en, Entry> = {
   "settings.mail": "E-Mail",
-  "mail.intro": "Einladungen werden per SMTP über Ihren eigenen Mailserver versendet.",
+  "mail.intro":
+    "Einladungen und Links zum Zurücksetzen von Passwörtern werden per SMTP über Ihren eigenen Mailserver versendet.",
   "mail.server": "Mailserver",
   "mail.serverHint": "Nutzt Port {port}. Für einen anderen hängen Sie ihn an: {example}",
   "mail.serverProblem": "Geben Sie einen Hostnamen wie smtp.example.org ein, mit oder ohne Port.",

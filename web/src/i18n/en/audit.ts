@@ -89,7 +89,7 @@ export const audit = {
   "audit.settings.default_model": "Changed default model",
   "audit.settings.model_aliases": "Changed model aliases",
   "audit.settings.change": "Changed server settings",
-  "audit.settings.mail.test": "Sent a test mail",
+  "audit.settings.mail.test": "Sent a test email",
   "audit.settings.sign_in_provider.test": "Tested a sign-in provider",
   "audit.debug_chat.configure": "Added connection through /api/config",
   "audit.audit.export": "Exported audit log",

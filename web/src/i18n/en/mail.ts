@@ -1,7 +1,7 @@
 /** English texts for the mail server. */
 export const mail = {
   "settings.mail": "Mail",
-  "mail.intro": "Invitations are sent through your own mail server, over SMTP.",
+  "mail.intro": "Invitations and password reset links are sent through your own mail server, over SMTP.",
   "mail.server": "Mail server",
   "mail.serverHint": "Uses port {port}. For another one, add it: {example}",
   "mail.serverProblem": "Enter a host name such as smtp.example.org, with or without a port.",

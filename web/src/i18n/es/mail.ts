@@ -4,7 +4,8 @@ import type { Entry } from "../index.svelte.ts";
 
 export const mail: Record<keyof typeof en, Entry> = {
   "settings.mail": "Correo",
-  "mail.intro": "Las invitaciones se envían por SMTP a través de tu propio servidor de correo.",
+  "mail.intro":
+    "Las invitaciones y los enlaces para restablecer contraseñas se envían por SMTP a través de tu propio servidor de correo.",
   "mail.server": "Servidor de correo",
   "mail.serverHint": "Usa el puerto {port}. Para usar otro, añádelo: {example}",
   "mail.serverProblem": "Introduce un nombre de host como smtp.example.org, con o sin puerto.",

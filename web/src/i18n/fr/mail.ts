@@ -4,7 +4,8 @@ import type { Entry } from "../index.svelte.ts";
 
 export const mail: Record<keyof typeof en, Entry> = {
   "settings.mail": "E-mail",
-  "mail.intro": "Les invitations sont envoyées par SMTP, via votre propre serveur de messagerie.",
+  "mail.intro":
+    "Les invitations et les liens de réinitialisation de mot de passe sont envoyés par SMTP, via votre propre serveur de messagerie.",
   "mail.server": "Serveur de messagerie",
   "mail.serverHint": "Port {port} par défaut. Pour en utiliser un autre, ajoutez-le : {example}",
   "mail.serverProblem": "Saisissez un nom d’hôte tel que smtp.example.org, avec ou sans port.",

@@ -4,7 +4,7 @@ import type { Entry } from "../index.svelte.ts";
 
 export const mail: Record<keyof typeof en, Entry> = {
   "settings.mail": "メール",
-  "mail.intro": "招待は、お使いのメールサーバー（SMTP）から送信されます。",
+  "mail.intro": "招待とパスワード再設定用リンクは、お使いのメールサーバー（SMTP）から送信されます。",
   "mail.server": "メールサーバー",
   "mail.serverHint": "ポート {port} を使います。別のポートは末尾に付けてください：{example}",
   "mail.serverProblem": "smtp.example.org のようなホスト名を入力してください（ポートは省略可）。",

@@ -4,7 +4,8 @@ import type { Entry } from "../index.svelte.ts";
 
 export const mail: Record<keyof typeof en, Entry> = {
   "settings.mail": "E-mail",
-  "mail.intro": "Os convites são enviados por SMTP, pelo seu próprio servidor de e-mail.",
+  "mail.intro":
+    "Os convites e os links de redefinição de senha são enviados por SMTP, pelo seu próprio servidor de e-mail.",
   "mail.server": "Servidor de e-mail",
   "mail.serverHint": "Usa a porta {port}. Para usar outra, acrescente-a: {example}",
   "mail.serverProblem": "Informe um nome de host como smtp.example.org, com ou sem porta.",

@@ -4,7 +4,7 @@ import type { Entry } from "../index.svelte.ts";
 
 export const mail: Record<keyof typeof en, Entry> = {
   "settings.mail": "Почта",
-  "mail.intro": "Приглашения отправляются через ваш почтовый сервер по SMTP.",
+  "mail.intro": "Приглашения и ссылки для сброса пароля отправляются через ваш почтовый сервер по SMTP.",
   "mail.server": "Почтовый сервер",
   "mail.serverHint": "Порт {port}. Чтобы указать другой, допишите его: {example}",
   "mail.serverProblem": "Введите имя хоста, например smtp.example.org, с портом или без.",

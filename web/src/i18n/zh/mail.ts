@@ -4,7 +4,7 @@ import type { Entry } from "../index.svelte.ts";
 
 export const mail: Record<keyof typeof en, Entry> = {
   "settings.mail": "邮件",
-  "mail.intro": "邀请通过你自己的邮件服务器（SMTP）发送。",
+  "mail.intro": "邀请和密码重置链接通过你自己的邮件服务器（SMTP）发送。",
   "mail.server": "邮件服务器",
   "mail.serverHint": "默认使用端口 {port}。如需其他端口，请写在后面：{example}",
   "mail.serverProblem": "请输入主机名，例如 smtp.example.org，可带端口。",
