@@ -32,8 +32,8 @@ impl Store {
         query.bind(reset.expires_at).execute().await.map(drop)
     }
 
-    /// Creates a link that the person asked for, unless an earlier one expires after `unless_expires_after`: people
-    /// who press twice get one mail, and nobody can flood a mailbox. Returns whether it was created.
+    /// Creates a link that was requested for the person, replacing an earlier one that expires by
+    /// `unless_expires_after`. Returns `false` if there is one that expires later, which limits the links per person.
     ///
     /// # Errors
     /// `NotFound` if there is no such account.

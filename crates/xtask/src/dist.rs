@@ -99,7 +99,8 @@ fn pack(built: &Path, compression: deb::Compression, check: bool) -> anyhow::Res
         version: VERSION,
         compression,
     };
-    let mut made = vec![tarball(&package, work.path(), &folder)?];
+    let archive = tarball(&package, work.path(), &folder)?;
+    let mut made = vec![archive.clone()];
     if cfg!(target_os = "linux") {
         made.push(deb::make(&package, work.path(), &folder)?);
     }
@@ -107,7 +108,7 @@ fn pack(built: &Path, compression: deb::Compression, check: bool) -> anyhow::Res
     sums(&made, &folder)?;
     println!("In {}: {}, SHA256SUMS.", folder.display(), made.join(", "));
     if check {
-        check::run(&package, &folder.join(&made[0]))?;
+        check::run(&package, &folder.join(&archive))?;
     }
     Ok(())
 }

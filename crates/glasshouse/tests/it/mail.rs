@@ -13,15 +13,18 @@ use tokio::{
 };
 use tokio_util::task::TaskTracker;
 
-use crate::harness::{Answer, EMAIL, Server};
+use crate::{
+    doors::BOB,
+    harness::{Answer, EMAIL, Server},
+};
 
+const PUBLIC_URL: &str = "https://agents.example.org";
 const TEST: &str = "/api/v1/settings/mail/test";
 
 /// An SMTP server that keeps what it gets. It refuses recipients that begin with `refused`.
 struct Smtp {
     address: String,
     got: Arc<Mutex<Vec<String>>>,
-    all: Mutex<String>,
     _tasks: TaskTracker,
 }
 
@@ -41,7 +44,6 @@ impl Smtp {
         Self {
             address,
             got,
-            all: Mutex::default(),
             _tasks: tasks,
         }
     }
@@ -50,18 +52,30 @@ impl Smtp {
         self.got.lock().unwrap().join("\n")
     }
 
-    /// Everything that it has got so far, including mails that [`Self::next_mail`] returned.
-    fn all(&self) -> String {
-        self.all.lock().unwrap().clone() + &self.got()
+    /// The body of the mail with this number, from 1, once it is there.
+    async fn mail(&self, number: usize) -> String {
+        self.until(|got| got.matches("\n.\nQUIT").count() >= number)
+            .await;
+        let got = self.got();
+        let until = got.match_indices("\n.\nQUIT").nth(number - 1).unwrap().0;
+        decoded(&got[..until])
     }
 
-    /// The body of the next mail, once it is there.
-    async fn next_mail(&self) -> String {
-        self.until(|got| got.contains("\n.\nQUIT")).await;
-        let got = std::mem::take(&mut *self.got.lock().unwrap()).join("\n");
-        let body = decoded(&got);
-        *self.all.lock().unwrap() += &(got + "\n");
-        body
+    /// Stores its address as the mail server of a new server that has a `public_url`. Returns the administrator too.
+    async fn with_public_server(&self) -> (Server, String) {
+        let settings = [("GLASSHOUSE_PUBLIC_URL", PUBLIC_URL)];
+        let server = Server::start_with(&settings).await;
+        let ada = server.set_up().await;
+        self.store(&server, &ada).await;
+        (server, ada)
+    }
+
+    /// Stores its address as the mail server.
+    async fn store(&self, server: &Server, ada: &str) -> Answer {
+        let request = server.request(Method::PATCH, "/api/v1/settings", ada);
+        let stored = Answer::of(request.json(&json!({"values": self.values()}))).await;
+        stored.expect(200);
+        stored
     }
 
     /// Waits until what it has got is as wanted.
@@ -136,9 +150,7 @@ async fn invitations_are_sent_by_mail() {
     let pending = server.get("/api/v1/invitations", &ada).await.json();
     assert_eq!(pending["can_send_mail"], false);
 
-    let request = server.request(Method::PATCH, "/api/v1/settings", &ada);
-    let stored = Answer::of(request.json(&json!({"values": smtp.values()}))).await;
-    stored.expect(200);
+    let stored = smtp.store(&server, &ada).await;
     assert!(!stored.text.contains("canary-9"));
     smtp.got.lock().unwrap().clear();
     let created = invite(bob).await;
@@ -181,58 +193,54 @@ async fn invitations_are_sent_by_mail() {
     assert!(smtp.got().contains("AGdoAGNhbmFyeS05"), "{}", smtp.got());
 }
 
-/// People who forgot their password have a link mailed; nobody learns whether there is an account.
+async fn offers_links(server: &Server) -> bool {
+    let me = server.get("/api/v1/me", "").await.json();
+    me["password_reset_by_mail"].as_bool().unwrap()
+}
+
+async fn request_link(server: &Server, email: &str) -> Answer {
+    let body = json!({"email": email, "language": "de"});
+    server
+        .post("/api/v1/password-reset/request", "", &body)
+        .await
+}
+
+/// Requests a link for an account, for an unknown address and again at once, and chooses a password with it. The
+/// responses do not tell which accounts exist.
 #[tokio::test(flavor = "multi_thread")]
 async fn forgotten_passwords_are_reset_by_mail() {
     let smtp = Smtp::start().await;
-    let settings = [("GLASSHOUSE_PUBLIC_URL", "https://agents.example.org")];
-    let server = Server::start_with(&settings).await;
-    let ada = server.set_up().await;
-    server
-        .bob_by(&ada, json!({"password": "forgotten words"}))
-        .await;
-    let ask = async |email: &str| {
-        let body = json!({"email": email, "language": "de"});
-        server
-            .post("/api/v1/password-reset/request", "", &body)
-            .await
-    };
-    let use_link = async |mail: &str| {
-        let (_, token) = mail
-            .split_once("https://agents.example.org/reset#")
-            .unwrap();
+    let (server, ada) = smtp.with_public_server().await;
+    let password = json!({"password": "forgotten words"});
+    server.bob_by(&ada, password).await.expect(200);
+    assert!(offers_links(&server).await);
+
+    request_link(&server, "x").await.expect(400);
+    for email in ["nobody@example.org", BOB, BOB] {
+        let answer = request_link(&server, email).await;
+        answer.expect(204);
+        assert_eq!(answer.text, "");
+    }
+    let first = smtp.mail(1).await;
+    assert!(first.contains("Der Link funktioniert einmal"), "{first}");
+    // Five minutes later, a second mail replaces the link of the first one.
+    server.clock.advance_ms(5 * 60_000);
+    request_link(&server, BOB).await.expect(204);
+    let second = smtp.mail(2).await;
+    for (mail, status) in [(&first, 404), (&second, 204)] {
+        let (_, token) = mail.split_once(&format!("{PUBLIC_URL}/reset#")).unwrap();
         let token = token.split_whitespace().next().unwrap();
         let body = json!({"token": token, "password": "a new password"});
-        server.post("/api/v1/password-reset", "", &body).await
-    };
-    ask("bob@example.org").await.expect(409);
-    let request = server.request(Method::PATCH, "/api/v1/settings", &ada);
-    let stored = Answer::of(request.json(&json!({"values": smtp.values()}))).await;
-    stored.expect(200);
-    assert_eq!(
-        server.get("/api/v1/me", "").await.json()["password_reset_by_mail"],
-        true
-    );
-
-    ask("x").await.expect(400);
-    for email in ["nobody@example.org", "bob@example.org", "bob@example.org"] {
-        ask(email).await.expect(204);
+        let reset = server.post("/api/v1/password-reset", "", &body).await;
+        reset.expect(status);
     }
-    let first = smtp.next_mail().await;
-    assert!(first.contains("Der Link funktioniert einmal"), "{first}");
-    // Another one goes out only after a while, and replaces it.
-    server.clock.advance_ms(6 * 60_000);
-    ask("bob@example.org").await.expect(204);
-    let second = smtp.next_mail().await;
-    use_link(&first).await.expect(404);
-    use_link(&second).await.expect(204);
-    server
-        .enter("bob@example.org", "a new password")
-        .await
-        .expect(200);
-    let all = smtp.all();
-    assert_eq!(all.matches("RCPT TO:<bob@example.org>").count(), 2, "{all}");
-    assert_eq!(all.matches("RCPT").count(), 2, "{all}");
+    server.enter(BOB, "a new password").await.expect(200);
+    let got = smtp.got();
+    let to: Vec<&str> = got
+        .lines()
+        .filter(|line| line.starts_with("RCPT"))
+        .collect();
+    assert_eq!(to, ["RCPT TO:<bob@example.org>"; 2]);
 
     let noted = server
         .get("/api/v1/audit?action=password.request", &ada)
@@ -240,54 +248,67 @@ async fn forgotten_passwords_are_reset_by_mail() {
         .json();
     let noted = noted["entries"].as_array().unwrap();
     assert_eq!(noted.len(), 2, "{noted:?}");
-    assert_eq!(noted[0]["subject_name"], "bob@example.org");
+    assert_eq!(noted[0]["subject_name"], BOB);
     assert_eq!(noted[0]["actor"], Value::Null);
 }
 
-/// Without `public_url` a link would lead to the `Host` of the request, which an attacker chooses.
+/// Suspended accounts get no mail, nor do accounts without a password, which sign in through a provider.
+#[tokio::test(flavor = "multi_thread")]
+async fn accounts_that_cannot_sign_in_by_password_get_no_link() {
+    let smtp = Smtp::start().await;
+    let (server, ada) = smtp.with_public_server().await;
+    let password = json!({"password": "forgotten words"});
+    let bob = server.bob_by(&ada, password).await.json();
+    let path = format!("/api/v1/users/{}", bob["id"].as_str().unwrap());
+    let request = server.request(Method::PATCH, &path, &ada);
+    let suspended = Answer::of(request.json(&json!({"suspended": true}))).await;
+    suspended.expect(200);
+    let new = store::NewUser {
+        id: domain::UserId::generate(),
+        email: "carol@example.org".into(),
+        name: "Carol".into(),
+        role: store::UserRole::User,
+        password_hash: String::new(),
+        created_at: server.clock.now_ms(),
+    };
+    server.app.store.create_user(&new).await.unwrap();
+    for email in [BOB, "carol@example.org", EMAIL] {
+        request_link(&server, email).await.expect(204);
+    }
+    // Only the administrator's mail is sent.
+    smtp.mail(1).await;
+    let noted = server
+        .get("/api/v1/audit?action=password.request", &ada)
+        .await
+        .json();
+    assert_eq!(noted["entries"].as_array().unwrap().len(), 1, "{noted}");
+    assert_eq!(smtp.got().matches("RCPT").count(), 1, "{}", smtp.got());
+}
+
+/// Without `public_url`, a link would lead to the `Host` of the request, which an attacker chooses.
 #[tokio::test(flavor = "multi_thread")]
 async fn links_are_mailed_only_with_the_configured_address() {
     let smtp = Smtp::start().await;
     let (server, ada) = Server::start_signed_in().await;
-    let request = server.request(Method::PATCH, "/api/v1/settings", &ada);
-    let stored = Answer::of(request.json(&json!({"values": smtp.values()}))).await;
-    stored.expect(200);
-    assert_eq!(
-        server.get("/api/v1/me", "").await.json()["password_reset_by_mail"],
-        false
-    );
-    let body = json!({ "email": EMAIL });
-    let asked = server
-        .post("/api/v1/password-reset/request", "", &body)
-        .await;
-    asked.expect(409);
+    smtp.store(&server, &ada).await;
+    assert!(!offers_links(&server).await);
+    request_link(&server, EMAIL).await.expect(409);
 }
 
-/// A link that could not be mailed does not stand in the way of the next request.
+/// If the mail server refuses a mail, the person can request another link at once.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_link_that_was_not_mailed_can_be_asked_for_again() {
+async fn a_link_that_was_not_mailed_can_be_requested_again() {
+    const REFUSED: &str = "refused@example.org";
     let smtp = Smtp::start().await;
-    let settings = [("GLASSHOUSE_PUBLIC_URL", "https://agents.example.org")];
-    let server = Server::start_with(&settings).await;
-    let ada = server.set_up().await;
-    let person = json!({
-        "email": "refused@example.org", "name": "R", "password": "forgotten words", "role": "user",
-    });
-    server
-        .post("/api/v1/users", &ada, &person)
-        .await
-        .expect(200);
-    let request = server.request(Method::PATCH, "/api/v1/settings", &ada);
-    let stored = Answer::of(request.json(&json!({"values": smtp.values()}))).await;
-    stored.expect(200);
-    let body = json!({"email": "refused@example.org"});
-    // The link is deleted a moment after the mail server refused the mail.
+    let (server, ada) = smtp.with_public_server().await;
+    let person =
+        json!({"email": REFUSED, "name": "R", "password": "forgotten words", "role": "user"});
+    let created = server.post("/api/v1/users", &ada, &person).await;
+    created.expect(200);
+    // The link is deleted a moment after the mail server has refused the mail.
     for wait_ms in [0, 100, 1_000, 3_000] {
         tokio::time::sleep(Duration::from_millis(wait_ms)).await;
-        let asked = server
-            .post("/api/v1/password-reset/request", "", &body)
-            .await;
-        asked.expect(204);
+        request_link(&server, REFUSED).await.expect(204);
         smtp.until(|got| got.contains("RCPT TO:<refused@example.org>"))
             .await;
         if smtp.got().matches("RCPT").count() == 2 {

@@ -1,4 +1,4 @@
-//! Password reset links, created by administrators, or mailed to people who ask for one.
+//! Password reset links, created by administrators or mailed on request.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ use crate::{
 const GOOD_FOR_HOURS: i64 = 6;
 const GOOD_FOR_MS: i64 = GOOD_FOR_HOURS * 3_600_000;
 
-/// A person is mailed at most one link in this time.
+/// At most one link is mailed to a person in this time.
 const MAIL_AGAIN_AFTER_MS: i64 = 5 * 60_000;
 
 /// A link with which the person chooses a new password, once, within six hours. It replaces an earlier one.
@@ -109,7 +109,7 @@ pub(super) async fn request(
     let origin = origin_of_mailed_links(&app.config.now())
         .ok_or_else(|| ApiError::conflict(messages::Accounts::NoResetByMail))?;
     let email = checked_email(&body.email)?;
-    // Not among the failed sign-ins: people ask for a link after some of these.
+    // Counted apart from failed sign-ins, which often precede the request.
     let kind = format!("password reset of {email}");
     let now = app.clock.now_ms();
     let begun = app.identity.backoff.begin(place.address, &kind, now);
@@ -164,7 +164,7 @@ async fn mail_link(
     let text = MailText::password_reset(language, &link, GOOD_FOR_HOURS);
     let sent = app.mailer.send(&known.user.email, text).await;
     if sent.is_err() {
-        // The person can ask again at once.
+        // Otherwise, the next request within five minutes would send nothing.
         app.store.delete_password_reset(&reset.token_hash).await?;
     }
     sent
@@ -275,9 +275,9 @@ pub(super) fn public_operations(api: &mut Operations) {
         "Mails a link with which a person chooses a new password",
     )
     .details(
-        "The response is the same whether there is an account with this address or not. Accounts without a password \
-         and suspended ones get no mail, and a person gets at most one in five minutes. 409 if the server cannot \
-         mail links: that takes a mail server, `public_url` and sign-in by password.",
+        "The response is the same whether or not the address has an account. At most one link is mailed to an \
+         account every five minutes, and none to suspended accounts or accounts without a password. 409 if the \
+         server does not mail links, which requires a mail server, `public_url` and sign-in by password.",
     )
     .body::<LinkRequest>()
     .answers_nothing(204)

@@ -27,7 +27,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
 
   "reset.title": "Neues Passwort wählen",
   "reset.over":
-    "Dieser Link ist abgelaufen oder wurde bereits verwendet. Bitten Sie die Administration um einen neuen.",
+    "Dieser Link ist abgelaufen oder wurde bereits verwendet. Einen neuen erhalten Sie auf der Anmeldeseite unter „{forgotten}“.",
   "reset.done": "Passwort geändert. Sie können sich jetzt anmelden.",
   "reset.make": "Passwort zurücksetzen",
   "reset.made":

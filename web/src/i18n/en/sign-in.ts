@@ -22,7 +22,8 @@ export const signIn = {
   "sessions.ended": "Other sessions logged out.",
 
   "reset.title": "Choose a new password",
-  "reset.over": "This link has expired or was already used. Ask an administrator for a new one.",
+  "reset.over":
+    "This link has expired or was already used. To get a new one, choose “{forgotten}” on the login page.",
   "reset.done": "Password changed. You can log in now.",
   "reset.make": "Reset password",
   "reset.made":

@@ -28,7 +28,8 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "sessions.ended": "Se cerraron las demás sesiones.",
 
   "reset.title": "Elige una contraseña nueva",
-  "reset.over": "Este enlace ha caducado o ya se usó. Pide uno nuevo a un administrador.",
+  "reset.over":
+    "Este enlace ha caducado o ya se usó. Para obtener uno nuevo, elige «{forgotten}» en la página de inicio de sesión.",
   "reset.done": "Contraseña cambiada. Ya puedes iniciar sesión.",
   "reset.make": "Restablecer contraseña",
   "reset.made":

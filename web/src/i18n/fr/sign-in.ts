@@ -27,7 +27,8 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "sessions.ended": "Autres sessions déconnectées.",
 
   "reset.title": "Choisir un nouveau mot de passe",
-  "reset.over": "Ce lien a expiré ou a déjà été utilisé. Demandez-en un nouveau à un administrateur.",
+  "reset.over":
+    "Ce lien a expiré ou a déjà été utilisé. Pour en obtenir un nouveau, choisissez « {forgotten} » sur la page de connexion.",
   "reset.done": "Mot de passe modifié. Vous pouvez maintenant vous connecter.",
   "reset.make": "Réinitialiser le mot de passe",
   "reset.made":

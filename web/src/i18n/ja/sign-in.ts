@@ -23,7 +23,8 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "sessions.ended": "他のデバイスからログアウトしました。",
 
   "reset.title": "新しいパスワードの設定",
-  "reset.over": "このリンクは期限切れか、使用済みです。管理者に新しいリンクを依頼してください。",
+  "reset.over":
+    "このリンクは期限切れか、使用済みです。新しいリンクは、ログインページの「{forgotten}」から取得できます。",
   "reset.done": "パスワードを変更しました。ログインできます。",
   "reset.make": "パスワードをリセット",
   "reset.made":

@@ -27,7 +27,8 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "sessions.ended": "Outras sessões encerradas.",
 
   "reset.title": "Escolha uma nova senha",
-  "reset.over": "Este link expirou ou já foi usado. Peça um novo a um administrador.",
+  "reset.over":
+    "Este link expirou ou já foi usado. Para receber um novo, escolha “{forgotten}” na página de login.",
   "reset.done": "Senha alterada. Você já pode entrar.",
   "reset.make": "Redefinir senha",
   "reset.made":

@@ -21,7 +21,7 @@ export const signIn: Record<keyof typeof en, Entry> = {
   "sessions.ended": "其他设备已退出登录。",
 
   "reset.title": "设置新密码",
-  "reset.over": "此链接已过期或已使用。请向管理员索取新链接。",
+  "reset.over": "此链接已过期或已使用。如需新链接，请在登录页选择“{forgotten}”。",
   "reset.done": "密码已更改，现在可以登录。",
   "reset.make": "重置密码",
   "reset.made": "将此链接发送给 {name}，用于设置新密码。链接仅可使用一次，有效期至 {date}，且只显示这一次。",
