@@ -14,6 +14,14 @@ vi.mock("./sanitize", () => ({
   sanitizeMath: (html: string) => html,
 }));
 
+/** Renders a complete text. A slow machine parses it in several slices. */
+async function rendered(text: string): Promise<HTMLElement> {
+  const oncomplete = vi.fn();
+  const { container } = render(Markdown, { text, oncomplete });
+  await vi.waitFor(() => expect(oncomplete).toHaveBeenCalled());
+  return container;
+}
+
 const htmlOf = (text: string) => tokensToHtml(lex(text, {}, false));
 
 describe("what is left-to-right in every text", () => {
@@ -57,7 +65,7 @@ test("the first letter of a table that counts decides about its columns", () => 
   expect(directionOf("")).toBeUndefined();
 });
 
-test("each block has its own direction, and code none but its own", () => {
+test("each block has its own direction, and code none but its own", async () => {
   const text = [
     "# عنوان",
     "Text",
@@ -67,7 +75,7 @@ test("each block has its own direction, and code none but its own", () => {
     "```js\nx\n```",
     "```\n// تعليق\n```",
   ].join("\n\n");
-  const { container } = render(Markdown, { text });
+  const container = await rendered(text);
   const blocks = [...container.querySelectorAll<HTMLElement>(".md-block")];
   expect(blocks.map(({ dir, firstElementChild }) => `${firstElementChild?.localName} ${dir}`)).toEqual([
     "h1 auto",
@@ -80,7 +88,7 @@ test("each block has its own direction, and code none but its own", () => {
   ]);
 });
 
-test("a text that is not read is plain text with a direction for each line", () => {
-  const { container } = render(Markdown, { text: "ש".repeat(40_000) });
+test("a text that is not read is plain text with a direction for each line", async () => {
+  const container = await rendered("ש".repeat(40_000));
   expect(container.querySelector<HTMLElement>(".md-plain")?.dir).toBe("auto");
 });
