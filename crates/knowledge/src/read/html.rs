@@ -1,8 +1,12 @@
 //! Web pages as Markdown: the main article if there is one, otherwise the whole page.
 
+mod article;
+mod normalize;
 mod scan;
+mod table;
 
-use dom_smoothie::{Config, Readability, TextMode};
+use dom_query::{Document as Dom, NodeRef};
+use dom_smoothie::{Config, Readability, ReadabilityError};
 
 use crate::{document::Document, unreadable::Unreadable};
 
@@ -25,32 +29,66 @@ pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
         return Err(Unreadable::damaged("a web page"));
     }
     let config = Config {
-        text_mode: TextMode::Markdown,
         max_elements_to_parse: scan::ELEMENTS_LIMIT,
         disable_json_ld: true,
         ..Config::default()
     };
-    let mut readability = Readability::new(page, None, Some(config))
+    let dom = without_code(page);
+    let prose = prose_chars(&dom);
+    let mut readability = Readability::with_document(dom, None, Some(config))
         .map_err(|_| Unreadable::damaged("a web page"))?;
-    readability
-        .doc
-        .select("script, style, noscript, template, svg")
-        .remove();
-    let body = readability.doc.select("body");
-    let whole = body
-        .nodes()
-        .first()
-        .map(|body| body.md(None).to_string())
-        .unwrap_or_default();
     let own_title = readability.get_article_title().trim().to_owned();
-    let (title, text) = match readability.parse() {
-        Ok(article) if article.text_content.len() * MIN_SHARE >= whole.len() => {
-            (article.title, article.text_content.to_string())
+    let (title, dom) = match readability.parse() {
+        Ok(article) => {
+            let dom = Dom::from(article.content);
+            article::trim(&dom);
+            if prose_chars(&dom) * MIN_SHARE >= prose {
+                (article.title, dom)
+            } else {
+                (own_title, without_code(page))
+            }
         }
-        Ok(_) | Err(dom_smoothie::ReadabilityError::GrabFailed) => (own_title, whole),
+        Err(ReadabilityError::GrabFailed) => (own_title, without_code(page)),
         Err(_) => return Err(Unreadable::damaged("a web page")),
     };
-    Ok(titled(title.trim(), &super::plain::tidy(&text)))
+    Ok(titled(title.trim(), &super::plain::tidy(&markdown(&dom))))
+}
+
+/// Parses a page and removes what is not text.
+fn without_code(page: &str) -> Dom {
+    let dom = Dom::from(page);
+    dom.select("script, style, noscript, template, svg")
+        .remove();
+    dom
+}
+
+/// The length of a page's text without white space, links, which are mostly navigation, and comments.
+fn prose_chars(dom: &Dom) -> usize {
+    let mut open: Vec<NodeRef<'_>> = dom.body().iter().flat_map(NodeRef::children).collect();
+    let mut chars = 0;
+    while let Some(node) = open.pop() {
+        if node.is_text() {
+            let text = node.text();
+            chars += text.chars().filter(|char| !char.is_whitespace()).count();
+        } else if !node.has_name("a") && !is_comment(&node) {
+            open.extend(node.children_it(false));
+        }
+    }
+    chars
+}
+
+/// Whether this is the place for the comments of readers, by its name.
+fn is_comment(node: &NodeRef<'_>) -> bool {
+    let names = [node.id_attr(), node.class()];
+    names.iter().flatten().any(|name| name.contains("comment"))
+}
+
+fn markdown(dom: &Dom) -> String {
+    let Some(body) = dom.body() else {
+        return String::new();
+    };
+    normalize::normalize(&body);
+    body.md(None).to_string()
 }
 
 /// The page below its title, unless it begins with the title.
@@ -121,5 +159,118 @@ mod tests {
         assert!(document.text.starts_with("# Prices"), "{}", document.text);
         assert!(document.text.contains("Part 39") && document.text.contains("117 EUR"));
         assert_eq!(read("").unwrap().text, "");
+    }
+
+    /// The Markdown of a page, of which all is its article.
+    fn text(body: &str) -> String {
+        markdown(&Dom::from(format!("<body>{body}")))
+    }
+
+    #[test]
+    fn an_article_is_not_taken_for_a_teaser_because_of_long_addresses() {
+        let address = "/section/".repeat(20);
+        let links: String = (0..60)
+            .map(|number| {
+                format!("<a href='https://news.example{address}{number}'>Topic {number}</a> ")
+            })
+            .collect();
+        let article = "<p>The council approved the new bridge on Monday, after three years of debate about its cost, \
+            its height and its colour, and building begins in May.</p>"
+            .repeat(8);
+        let comments =
+            "<p>I have said all along that nobody wants this bridge, and here we are again.</p>"
+                .repeat(90);
+        let page = format!(
+            "<title>Bridge</title><body><nav>{links}</nav><article>{article}</article>\
+             <div id=comments>{comments}</div><footer>Imprint</footer>"
+        );
+        let text = read(&page).unwrap().text;
+        assert!(text.contains("approved the new bridge"), "{text}");
+        assert!(
+            !text.contains("Topic 7") && !text.contains("nobody wants"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_article_has_neither_pictures_nor_links_around_its_text() {
+        let paragraph = "<p>The moon pulls at the water of the seas, and so the level of the water rises and falls \
+            twice a day, which is what people at the coast call the tides.</p>";
+        let page = format!(
+            "<body><article><ol><li><a href=/>Home</a><li><a href=/sea>Sea</a></ol>\
+             {paragraph}<figure><img src=1.jpg alt='A beach'><figcaption>A beach. Photo: Ann</figcaption></figure>\
+             {paragraph}<figure><img src=2.png><figcaption>Figure 2: Levels</figcaption></figure>\
+             {paragraph}<p>See <a href=/moon>the moon</a>, too.</p><h3>Read on</h3><ul><li><a href=/a>Waves</a></ul></article>"
+        );
+        let text = read(&page).unwrap().text;
+        assert!(text.starts_with("The moon pulls"), "{text}");
+        assert!(text.contains("Figure 2: Levels"), "{text}");
+        assert!(text.ends_with("See [the moon](/moon), too."), "{text}");
+        assert!(!text.contains("beach"), "{text}");
+    }
+
+    #[test]
+    fn superscripts_and_struck_out_text_keep_their_meaning() {
+        for (html, expected) in [
+            ("<p>10<sup>6</sup> m<sup>2</sup>", "10^6 m^2"),
+            (
+                "<p>e<sup>-x</sup> and 2<sup>n + 1</sup>",
+                "e^-x and 2^(n + 1)",
+            ),
+            ("<p>the 1<sup>st</sup> of M<sup>me</sup>", "the 1st of Mme"),
+            ("<p>45<sup>3</sup> million", "45^3 million"),
+            ("<p>in 2019<sup><a href='#n12'>12</a></sup>", "in 2019"),
+            ("<p>in 2019<sup>[12]</sup>.", "in 2019."),
+            ("<p>H<sub>2</sub>O at V<sub>max</sub>", "H2O at V_max"),
+            ("<p><del>90</del> 70 <s>a</s><strike>b</strike>", "70"),
+        ] {
+            assert_eq!(text(html).replace('\\', ""), expected, "{html}");
+        }
+    }
+
+    #[test]
+    fn terms_stand_beside_their_definitions() {
+        assert_eq!(
+            text("<dl><dt>Height<dd>18<dt>Built:<dd>1702<dd>1704</dl>"),
+            "- Height: 18\n- Built: 1702; 1704"
+        );
+        assert_eq!(
+            text(
+                "<dl><div><dt>Height</dt><dd>18</dd></div><div><dt>Built</dt><dd>1702</dd></div></dl>"
+            ),
+            "- Height: 18\n- Built: 1702"
+        );
+    }
+
+    #[test]
+    fn cells_that_span_others_are_repeated() {
+        let table = |rows: &str| text(&format!("<table>{rows}</table>"));
+        assert_eq!(
+            table("<tr><th>Item<th>Price<tr><td rowspan=2>Pen<td>3<tr><td>4"),
+            "| Item | Price |\n| ---- | ----- |\n| Pen | 3 |\n| Pen | 4 |"
+        );
+        assert_eq!(
+            table("<caption>Sales</caption><tr><th>Year<th colspan=2>2024<tr><td>a<td>b<td>c"),
+            "Sales\n\n\n| Year | 2024 | 2024 |\n| ---- | ---- | ---- |\n| a | b | c |"
+        );
+        // A row that is too short, spans beyond the table, an empty row, and a picture that says yes.
+        assert_eq!(
+            table("<tr><td rowspan=9>a<td>b<tr></tr><tr><td rowspan=0><img alt=yes src=y.png><tr>"),
+            "|   |   |\n| - | - |\n| a | b |\n| a | yes |"
+        );
+        // Layout: the cells are blocks.
+        assert_eq!(
+            table("<tr><td>Menu<td><table><tr><td>a<td>b</table>"),
+            "Menu\n\n\n|   |   |\n| - | - |\n| a | b |"
+        );
+    }
+
+    #[test]
+    fn spans_are_bounded() {
+        let wide = "<tr><td colspan=65000>a<td>b".repeat(3);
+        assert!(text(&format!("<table>{wide}</table>")).len() < 100);
+        let tall =
+            format!("<tr>{}", "<td rowspan=65000>a".repeat(150)) + &"<tr><td>b".repeat(5_000);
+        assert!(text(&format!("<table>{tall}</table>")).len() < 100_000);
     }
 }
