@@ -68,9 +68,13 @@ pub struct Scores {
     pub related: f32,
     /// The cosine similarity of its vector and the question's, if both have one.
     pub meaning: Option<f32>,
-    /// The score by which chunks are ranked, from 0 to 1: the weighted sum of related words and meaning.
+    /// The score by which chunks are ranked, from 0 to 1: the weighted sum of words and meaning. The first ten are ranked
+    /// by the question's own words, the others by related ones too.
     pub fused: f32,
 }
+
+/// Number of results that are ranked without related words, which find more but rank less exactly.
+const FIRST: usize = 10;
 
 /// The best chunks of these indexes, best first. Other indexes have no influence, neither by their chunks nor by their
 /// word frequencies.
@@ -81,12 +85,19 @@ pub fn search(terms: &Terms, indexes: &[&Index], query: &Query<'_>) -> Vec<Hit> 
     let own = words::weights(terms, query.text);
     scoring.score(&mut candidates, &own, |part| &mut part.words);
     candidates.compare(query.meanings);
-    let first = candidates.ranked(|part| &part.words, FEEDBACK_CHUNKS);
-    let more = scoring.feedback(&candidates, &first, own);
+    let mut found = candidates.ranked(|part| &part.words, FIRST);
+    let best = &found[..found.len().min(FEEDBACK_CHUNKS)];
+    let more = scoring.feedback(&candidates, best, own);
     scoring.score(&mut candidates, &more, |part| &mut part.related);
-    let found = candidates.ranked(|part| &part.related, query.limit);
+    let lowest = found.last().map_or(1.0, |(_, fused)| *fused);
+    for (place, fused) in candidates.ranked(|part| &part.related, query.limit) {
+        if !found.iter().any(|(known, _)| *known == place) {
+            found.push((place, fused.min(lowest)));
+        }
+    }
     found
         .into_iter()
+        .take(query.limit)
         .map(|(place, fused)| candidates.hit(place, fused))
         .collect()
 }

@@ -106,6 +106,46 @@ fn what_stands_beside_the_words_finds_more() {
 }
 
 #[test]
+fn related_words_do_not_change_the_order_of_the_first_ten() {
+    // “reef” stands beside “wreck” in the first three, so that it is a related word of all.
+    let texts: Vec<(u128, String)> = (0..14)
+        .map(|number| match number {
+            0..3 => (number, "wreck wreck wreck reef reef".to_owned()),
+            3..10 => (
+                number,
+                format!("wreck {}", "sand ".repeat(10 + number as usize)),
+            ),
+            _ => (
+                number,
+                format!("wreck {} reef reef reef", "sand ".repeat(40)),
+            ),
+        })
+        .collect();
+    let texts: Vec<(u128, &str)> = texts
+        .iter()
+        .map(|(number, text)| (*number, &**text))
+        .collect();
+    let query = Query {
+        limit: 14,
+        ..ask("wreck")
+    };
+    let hits = search(&Terms::default(), &[&index(&texts)], &query);
+    let found: Vec<u128> = hits.iter().map(|hit| hit.document).collect();
+    assert_eq!(found, (0..14).collect::<Vec<_>>());
+    assert!(hits[10].scores.related > hits[9].scores.related, "{hits:?}");
+    assert!(
+        hits.is_sorted_by(|a, b| a.scores.fused >= b.scores.fused),
+        "{hits:?}"
+    );
+    let few = search(
+        &Terms::default(),
+        &[&index(&texts)],
+        &Query { limit: 2, ..query },
+    );
+    assert_eq!(few, hits[..2]);
+}
+
+#[test]
 fn meaning_finds_what_has_none_of_the_words() {
     let meanings = [Meaning::Vector(vector("ship").to_vec())];
     let query = Query {
