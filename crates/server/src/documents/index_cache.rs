@@ -373,7 +373,10 @@ impl CachedIndex {
                 vector,
             })
             .collect();
-        let title = document.title.as_deref().unwrap_or(&name);
+        let title = document
+            .title
+            .as_deref()
+            .unwrap_or_else(|| without_ending(&name));
         let key = id.as_u128();
         self.index.put(
             &documents.terms,
@@ -393,5 +396,46 @@ impl CachedIndex {
             headings,
         };
         self.documents.insert(key, Arc::new(loaded));
+    }
+}
+
+/// The name of a file without its ending, which would be a word of every chunk.
+fn without_ending(name: &str) -> &str {
+    let is_ending = |ending: &str| {
+        (1..=5).contains(&ending.len())
+            && ending.bytes().any(|byte| byte.is_ascii_alphabetic())
+            && (ending
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+                || ending
+                    .bytes()
+                    .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()))
+    };
+    match name.rsplit_once('.') {
+        Some((stem, ending)) if !stem.is_empty() && is_ending(ending) => stem,
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_ending;
+
+    #[test]
+    fn endings_are_taken_off_names_of_files() {
+        for (name, expected) in [
+            ("report.pdf", "report"),
+            ("NOTES.TXT", "NOTES"),
+            ("archive.tar.gz", "archive.tar"),
+            ("a.mp3", "a"),
+            ("Report 1.2", "Report 1.2"),
+            ("by J.Smith", "by J.Smith"),
+            ("served.everywhere", "served.everywhere"),
+            (".env", ".env"),
+            ("report.", "report."),
+            ("report", "report"),
+        ] {
+            assert_eq!(without_ending(name), expected);
+        }
     }
 }
