@@ -14,7 +14,7 @@ use crate::unreadable::{Limits, Unreadable};
 /// The charts of a part as Markdown, by ID.
 ///
 /// # Errors
-/// If one is damaged, or a limit is exceeded.
+/// If one cannot be unpacked, or a limit is exceeded.
 pub(super) fn read_all(
     archive: &mut Archive<'_>,
     relations: &Relations,
@@ -23,7 +23,7 @@ pub(super) fn read_all(
     let mut charts = HashMap::new();
     for (id, part) in relations.ids_of_kind("chart") {
         if let Some(xml) = archive.text(part)? {
-            charts.insert(id.to_owned(), Chart::read(&xml)?.markdown(limits)?);
+            charts.insert(id.to_owned(), Chart::read(&xml).markdown(limits)?);
         }
     }
     Ok(charts)
@@ -71,21 +71,24 @@ struct Chart {
 }
 
 impl Chart {
-    fn read(xml: &str) -> Result<Self, Unreadable> {
+    /// Parses a chart. If it is damaged, only what follows is lost.
+    fn read(xml: &str) -> Self {
         let mut chart = Self::default();
         let mut items = Items::new(xml);
-        while let Some(item) = items.next() {
-            match item? {
+        while let Some(Ok(item)) = items.next() {
+            match item {
                 // Pictures and labels repeat the values.
                 Item::Open(tag) if matches!(tag.name.as_str(), "Fallback" | "dLbls" | "extLst") => {
-                    items.skip_element()?;
+                    if items.skip_element().is_err() {
+                        break;
+                    }
                 }
                 Item::Open(tag) => chart.open(tag),
                 Item::Text(text) => chart.push(&text),
                 Item::Close(name) => chart.close(&name),
             }
         }
-        Ok(chart)
+        chart
     }
 
     fn open(&mut self, tag: Tag) {
@@ -230,10 +233,7 @@ mod tests {
             series("Heard", &labels, &points("val", &["3", "n/a", "5"])),
             series("Other", &points("xVal", &["1"]), &points("yVal", &["7"])),
         );
-        let text = Chart::read(&xml)
-            .unwrap()
-            .markdown(&Limits::default())
-            .unwrap();
+        let text = Chart::read(&xml).markdown(&Limits::default()).unwrap();
         assert_eq!(
             text,
             "Ducks\n\n|  | Seen | Heard |\n| --- | --- | --- |\n| Q1 | 1,234.6 | 3.0 |\n| a\\|b | 2.0 | n/a |\n|  |  | 5.0 |\n\n\
@@ -243,6 +243,6 @@ mod tests {
             text_bytes: 30,
             ..Limits::default()
         };
-        assert!(Chart::read(&xml).unwrap().markdown(&limits).is_err());
+        assert!(Chart::read(&xml).markdown(&limits).is_err());
     }
 }

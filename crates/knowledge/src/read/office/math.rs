@@ -1,9 +1,8 @@
 //! Equations of Office documents as plain text, such as `a/b` and `√(x+1)`.
 
-use super::{
-    line::{Script, is_enclosed, scripted},
-    xml::Tag,
-};
+use std::mem;
+
+use super::{line::is_enclosed, xml::Tag};
 
 /// Elements whose children are the parts of one expression.
 const EXPRESSIONS: [&str; 21] = [
@@ -40,9 +39,19 @@ struct Node {
     parts: Vec<(String, String)>,
     /// Characters and the type stated in its properties.
     properties: Vec<(String, String)>,
+    /// Whether its text ends with a super- or subscript.
+    ends_in_script: bool,
 }
 
 impl Node {
+    /// Adds text, apart from a super- or subscript before it.
+    fn push(&mut self, text: &str) {
+        if mem::take(&mut self.ends_in_script) && text.starts_with(char::is_alphanumeric) {
+            self.text.push(' ');
+        }
+        self.text.push_str(text);
+    }
+
     fn part(&self, name: &str) -> &str {
         let found = self.parts.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, text)| text)
@@ -60,7 +69,6 @@ impl Node {
 
     fn shown(&self) -> String {
         let base = || self.part("e");
-        let with = |script, name| scripted(base(), script, self.part(name));
         match self.name.as_str() {
             "f" if self.property("type", "") == "noBar" => {
                 format!("binom({}, {})", self.part("num"), self.part("den"))
@@ -71,19 +79,19 @@ impl Node {
                 grouped(self.part("den"))
             ),
             "sSup" => format!("{}{}", grouped(base()), power(self.part("sup"))),
-            "sSub" => format!("{}{}", base(), with(Script::Sub, "sub")),
+            "sSub" => format!("{}{}", base(), index(self.part("sub"))),
             "sSubSup" => {
-                let below = with(Script::Sub, "sub");
+                let below = index(self.part("sub"));
                 format!("{}{below}{}", base(), power(self.part("sup")))
             }
             "sPre" => {
-                let below = scripted("", Script::Sub, self.part("sub"));
+                let below = index(self.part("sub"));
                 format!("{below}{}{}", power(self.part("sup")), base())
             }
             "rad" if self.part("deg").is_empty() => format!("√{}", grouped(base())),
             "rad" => format!("{}√{}", power(self.part("deg")), grouped(base())),
             "nary" => {
-                let below = scripted("", Script::Sub, self.part("sub"));
+                let below = index(self.part("sub"));
                 let sign = self.property("chr", "∫");
                 format!("{sign}{below}{} {}", power(self.part("sup")), base())
             }
@@ -94,7 +102,7 @@ impl Node {
             "func" => format!("{} {}", self.part("fName"), base()),
             "acc" => format!("{}{}", base(), self.property("chr", "\u{302}")),
             "bar" => format!("{}\u{305}", base()),
-            "limLow" => format!("{}{}", base(), scripted("", Script::Sub, self.part("lim"))),
+            "limLow" => format!("{}{}", base(), index(self.part("lim"))),
             "limUpp" => format!("{}{}", base(), power(self.part("lim"))),
             "m" => format!("[{}]", self.all("; ")),
             "mr" => self.all(", "),
@@ -106,7 +114,8 @@ impl Node {
 
 /// Parentheses around a text with operators in it.
 fn grouped(text: &str) -> String {
-    let is_simple = |char: char| char.is_alphanumeric() || matches!(char, '.' | ',' | '^' | '_');
+    let is_simple =
+        |char: char| char.is_alphanumeric() || matches!(char, '.' | ',' | '^' | '_' | '∞');
     if text.chars().all(is_simple) || is_enclosed(text) {
         text.to_owned()
     } else {
@@ -119,6 +128,13 @@ fn power(text: &str) -> String {
     match text {
         "" | "′" | "'" | "*" | "″" => text.to_owned(),
         _ => format!("^{}", grouped(text.trim())),
+    }
+}
+
+fn index(text: &str) -> String {
+    match text.trim() {
+        "" => String::new(),
+        text => format!("_{}", grouped(text)),
     }
 }
 
@@ -151,7 +167,7 @@ impl Math {
 
     pub(super) fn push(&mut self, text: &str) {
         if let Some(node) = self.open.last_mut() {
-            node.text.push_str(text);
+            node.push(text);
         }
     }
 
@@ -169,7 +185,9 @@ impl Math {
         if PARTS.contains(&name) || name == "mr" {
             outer.parts.push((node.name, shown));
         } else {
-            outer.text.push_str(&shown);
+            outer.push(&shown);
+            outer.ends_in_script =
+                matches!(name, "sSub" | "sSup" | "sSubSup" | "limLow" | "limUpp");
         }
         None
     }
@@ -208,6 +226,10 @@ mod tests {
         check(
             "<rad><radPr><degHide val='1'/></radPr><deg/><e>b-4</e></rad>",
             "√(b-4)",
+        );
+        check(
+            "<sSup><e>x</e><sup>k</sup></sSup><sSub><e>a</e><sub>0</sub></sSub>b",
+            "x^k a_0 b",
         );
         check("<rad><deg>3</deg><e>x</e></rad>", "^3√x");
         check(

@@ -216,9 +216,9 @@ impl Counters {
             (None, Some(count)) => count.saturating_add(1),
             (None, None) => list.starts[at].unwrap_or(level(at).start()),
         });
-        for below in at + 1..LEVELS {
+        for (below, count) in counts.iter_mut().enumerate().skip(at + 1) {
             if level(below).restart.is_none_or(|upper| at < upper) {
-                counts[below] = None;
+                *count = None;
             }
         }
         let count = |at: usize| counts[at].unwrap_or(level(at).start());

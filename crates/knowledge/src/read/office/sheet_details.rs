@@ -83,7 +83,7 @@ impl SheetDetails {
     /// Reads what stands behind a sheet's cells, and what its relationships lead to.
     ///
     /// # Errors
-    /// If a part is damaged or cannot be unpacked.
+    /// If a part cannot be unpacked.
     pub(super) fn of(
         archive: &mut Archive<'_>,
         part: &str,
@@ -134,7 +134,7 @@ impl SheetDetails {
         let mut threads = Vec::new();
         for part in relations.of_kind("threadedComment") {
             if let Some(xml) = archive.text(part)? {
-                threads.extend(comments(&xml, "threadedComment")?);
+                threads.extend(comments(&xml, "threadedComment"));
             }
         }
         // For old programs, a thread is also a comment, with a remark about new versions.
@@ -142,7 +142,7 @@ impl SheetDetails {
         let mut all = Vec::new();
         for part in relations.of_kind("comments") {
             if let Some(xml) = archive.text(part)? {
-                let comments = comments(&xml, "comment")?.into_iter();
+                let comments = comments(&xml, "comment").into_iter();
                 all.extend(comments.filter(|(cell, _)| !known.contains(cell.as_str())));
             }
         }
@@ -155,21 +155,25 @@ impl SheetDetails {
     }
 }
 
-/// The cells and texts of comments.
-fn comments(xml: &str, element: &str) -> Result<Vec<(String, String)>, Unreadable> {
+/// The cells and texts of comments, up to where they are damaged.
+fn comments(xml: &str, element: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut cell = String::new();
     let mut text = String::new();
     let mut is_in_text = false;
     let mut items = Items::new(xml);
-    while let Some(item) = items.next() {
-        match item? {
+    while let Some(Ok(item)) = items.next() {
+        match item {
             Item::Open(tag) if tag.name == element => {
                 cell = tag.attribute("ref").unwrap_or_default();
                 text.clear();
             }
             // Aids for pronunciation.
-            Item::Open(tag) if tag.name == "rPh" => items.skip_element()?,
+            Item::Open(tag) if tag.name == "rPh" => {
+                if items.skip_element().is_err() {
+                    break;
+                }
+            }
             Item::Open(tag) if matches!(tag.name.as_str(), "t" | "text") => is_in_text = true,
             Item::Text(part) if is_in_text => text.push_str(&part),
             Item::Close(name) if matches!(name.as_str(), "t" | "text") => is_in_text = false,
@@ -183,7 +187,7 @@ fn comments(xml: &str, element: &str) -> Result<Vec<(String, String)>, Unreadabl
             Item::Open(_) | Item::Text(_) | Item::Close(_) => {}
         }
     }
-    Ok(found)
+    found
 }
 
 fn is_web_address(address: &str) -> bool {

@@ -16,7 +16,9 @@ pub(super) fn symbol(tag: &Tag) -> Option<char> {
     let place = u8::try_from(code & 0xff).ok()?;
     match font.as_str() {
         "Symbol" => of_symbol(place),
-        "Wingdings" | "Wingdings 2" if code >= 0xf000 || code < 0x100 => of_wingdings(&font, place),
+        "Wingdings" | "Wingdings 2" if !(0x100..0xf000).contains(&code) => {
+            of_wingdings(&font, place)
+        }
         _ => char::from_u32(code).filter(|_| !(0xe000..0xf900).contains(&code)),
     }
 }
