@@ -2,141 +2,133 @@
 //! the five of XML are not expanded, so nothing can blow up and nothing is fetched.
 
 mod archive;
+mod bullets;
+mod chart;
+mod line;
+mod math;
 mod number_format;
+mod number_pattern;
+mod numbering;
 mod package;
+mod relations;
+mod sheet_details;
+mod sheet_table;
 mod sheets;
+mod slides;
+mod styles;
+mod symbols;
+mod table;
+mod word;
 mod writing;
 mod xml;
 
 use self::{
     archive::Archive,
-    writing::{Styles, Writing},
+    relations::Relations,
     xml::{Item, Items},
 };
 use crate::{
-    document::{Document, Page},
     read::Format,
     unreadable::{Limits, Unreadable},
 };
 
-pub(super) use sheets::xlsx;
+pub(super) use self::{sheets::xlsx, slides::pptx, word::docx};
 
+/// The main parts as most programs name them.
 const DOCX: &str = "word/document.xml";
 const PPTX: &str = "ppt/presentation.xml";
 const XLSX: &str = "xl/workbook.xml";
+/// The file's relationships may have this size when the format is detected.
+const RELATIONS_BYTES: u64 = 1_000_000;
+/// A file has one main part; more are only tried in damaged files.
+const MAX_MAIN_PARTS: usize = 4;
 
 /// Detects the format of an archive.
 ///
 /// # Errors
 /// If it is not one of these formats.
 pub(super) fn format(bytes: &[u8]) -> Result<Format, Unreadable> {
-    let archive = Archive::open(bytes, 0)?;
-    for (part, format) in [
-        (DOCX, Format::Docx),
-        (PPTX, Format::Pptx),
-        (XLSX, Format::Xlsx),
-    ] {
-        if archive.has(part) {
-            return Ok(format);
-        }
-    }
-    Err(Unreadable::UnknownFormat)
+    let (format, _) = main_part(&mut Archive::open(bytes, RELATIONS_BYTES)?)?;
+    Ok(format)
 }
 
-/// Reads a Word document with its footnotes.
-pub(super) fn docx(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
-    let mut archive = Archive::open(bytes, limits.unpacked_bytes)?;
-    let styles = archive
-        .text("word/styles.xml")?
-        .map(|xml| Styles::read(&xml))
-        .unwrap_or_default();
-    let mut writing = Writing::new(&styles, limits);
-    let body = archive.text(DOCX)?.ok_or_else(damaged)?;
-    writing.read(&body)?;
-    for notes in ["word/footnotes.xml", "word/endnotes.xml"] {
-        if let Some(xml) = archive.text(notes)? {
-            writing.read(&xml)?;
-        }
+/// The format, and the main part: the one that the file's relationships name, or one under its usual name.
+fn main_part(archive: &mut Archive<'_>) -> Result<(Format, String), Unreadable> {
+    let relations = Relations::of(archive, "").unwrap_or_default();
+    for part in relations.of_kind("officeDocument").take(MAX_MAIN_PARTS) {
+        let format = match archive.root(part).as_deref() {
+            Some("document") => Format::Docx,
+            Some("presentation") => Format::Pptx,
+            Some("workbook") => Format::Xlsx,
+            _ => continue,
+        };
+        return Ok((format, part.to_owned()));
     }
-    let (text, breaks) = writing.finish();
-    let mut document = Document::of_markdown(text);
-    if !breaks.is_empty() {
-        let starts = std::iter::once(0).chain(breaks);
-        document.pages = starts
-            .zip(1..)
-            .map(|(start, number)| Page { number, start })
-            .collect();
-    }
-    Ok(document)
+    let usual = [
+        (Format::Docx, DOCX),
+        (Format::Pptx, PPTX),
+        (Format::Xlsx, XLSX),
+    ];
+    let found = usual.into_iter().find(|(_, part)| archive.has(part));
+    found
+        .map(|(format, part)| (format, part.to_owned()))
+        .ok_or(Unreadable::UnknownFormat)
 }
 
-/// Reads a presentation: each slide is a page.
-pub(super) fn pptx(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
-    let mut archive = Archive::open(bytes, limits.unpacked_bytes)?;
-    let slides = ordered_parts(&mut archive, PPTX, "sldId")?;
-    if slides.len() > limits.pages as usize {
+/// A main part with its relationships.
+struct Main {
+    xml: String,
+    relations: Relations,
+}
+
+impl Main {
+    fn of(archive: &mut Archive<'_>) -> Result<Self, Unreadable> {
+        let (_, part) = main_part(archive)?;
+        Ok(Self {
+            xml: archive.text(&part)?.ok_or_else(damaged)?,
+            relations: Relations::of(archive, &part)?,
+        })
+    }
+
+    /// The parts listed in elements of this name, in order, with the names given there.
+    fn ordered_parts(&self, element: &str) -> Result<Vec<(String, String)>, Unreadable> {
+        if self.relations.is_empty() {
+            return Err(damaged());
+        }
+        let mut parts = Vec::new();
+        for item in Items::new(&self.xml) {
+            if let Item::Open(tag) = item?
+                && tag.name == element
+                && let Some(id) = tag.prefixed_attribute("id")
+                && let Some(path) = self.relations.path(&id)
+            {
+                parts.push((tag.attribute("name").unwrap_or_default(), path.to_owned()));
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The part of a kind, or the one under its usual name.
+    fn part<'a>(&'a self, kind: &'a str, usual: &'a str) -> &'a str {
+        self.relations.of_kind(kind).next().unwrap_or(usual)
+    }
+}
+
+/// Checks the number of slides or sheets.
+fn check_pages(pages: usize, limits: &Limits) -> Result<(), Unreadable> {
+    if pages > limits.pages as usize {
         return Err(Unreadable::TooManyPages {
             limit: limits.pages,
         });
     }
-    let styles = Styles::default();
-    let mut text = String::new();
-    let mut pages = Vec::new();
-    for ((_, slide), number) in slides.iter().zip(1..) {
-        pages.push(Page {
-            number,
-            start: text.len(),
-        });
-        let Some(xml) = archive.text(slide)? else {
-            continue;
-        };
-        let mut writing = Writing::new(&styles, limits);
-        writing.read(&xml)?;
-        text.push_str(&writing.finish().0);
-    }
-    Ok(Document {
-        pages,
-        ..Document::of_markdown(text)
-    })
-}
-
-/// The parts listed by the main part in elements of this name, in order, with their names.
-fn ordered_parts(
-    archive: &mut Archive<'_>,
-    main: &str,
-    element: &str,
-) -> Result<Vec<(String, String)>, Unreadable> {
-    let (folder, file) = main.split_once('/').unwrap_or(("", main));
-    let relations = archive
-        .text(&format!("{folder}/_rels/{file}.rels"))?
-        .ok_or_else(damaged)?;
-    let mut targets = std::collections::HashMap::new();
-    for item in Items::new(&relations) {
-        if let Item::Open(tag) = item?
-            && let (Some(id), Some(target)) = (tag.attribute("Id"), tag.attribute("Target"))
-        {
-            let path = target
-                .strip_prefix('/')
-                .map_or_else(|| format!("{folder}/{target}"), str::to_owned);
-            targets.insert(id, path);
-        }
-    }
-    let main = archive.text(main)?.ok_or_else(damaged)?;
-    let mut parts = Vec::new();
-    for item in Items::new(&main) {
-        if let Item::Open(tag) = item?
-            && tag.name == element
-            && let Some(path) = tag.prefixed_attribute("id").and_then(|id| targets.get(&id))
-        {
-            parts.push((tag.attribute("name").unwrap_or_default(), path.clone()));
-        }
-    }
-    Ok(parts)
+    Ok(())
 }
 
 fn damaged() -> Unreadable {
     Unreadable::damaged("an Office document")
 }
 
+#[cfg(test)]
+mod case_tests;
 #[cfg(test)]
 mod tests;

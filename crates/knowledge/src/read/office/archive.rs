@@ -6,15 +6,18 @@ use encoding_rs::Encoding;
 use flate2::read::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
 
-use super::damaged;
+use super::{Item, Items, damaged};
 use crate::unreadable::Unreadable;
 
 /// Maximum number of parts; real documents have some hundred.
 const PARTS_LIMIT: usize = 20_000;
+/// Number of bytes in which a part's outermost element begins, with all its namespaces.
+const ROOT_BYTES: u64 = 65_536;
 
 /// An archive in memory.
 pub(super) struct Archive<'a> {
     archive: ZipSliceArchive<&'a [u8]>,
+    /// By name in lower case, since names of parts are equal regardless of it.
     parts: HashMap<String, (ZipArchiveEntryWayfinder, CompressionMethod)>,
     limit_bytes: u64,
     left_bytes: u64,
@@ -38,7 +41,7 @@ impl<'a> Archive<'a> {
             }
             if let Ok(path) = entry.file_path().try_normalize() {
                 parts.insert(
-                    path.as_ref().to_owned(),
+                    path.as_ref().to_ascii_lowercase(),
                     (entry.wayfinder(), entry.compression_method()),
                 );
             }
@@ -53,7 +56,7 @@ impl<'a> Archive<'a> {
 
     /// Whether a part of this name exists.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.parts.contains_key(name)
+        self.parts.contains_key(&name.to_ascii_lowercase())
     }
 
     /// A part's XML, if the part exists.
@@ -61,21 +64,10 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// If it is damaged, or exceeds the limit.
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
-        let Some((wayfinder, method)) = self.parts.get(name) else {
+        // The sizes stated in the archive are not trusted: the actual output is counted.
+        let Some(bytes) = self.unpacked(name, self.left_bytes + 1)? else {
             return Ok(None);
         };
-        let entry = self.archive.get_entry(*wayfinder).map_err(|_| damaged())?;
-        let mut bytes = Vec::new();
-        // The sizes stated in the archive are not trusted: the actual output is counted.
-        let limit = self.left_bytes + 1;
-        match *method {
-            CompressionMethod::STORE => entry.data().take(limit).read_to_end(&mut bytes),
-            CompressionMethod::DEFLATE => DeflateDecoder::new(entry.data())
-                .take(limit)
-                .read_to_end(&mut bytes),
-            _ => return Err(damaged()),
-        }
-        .map_err(|_| damaged())?;
         self.left_bytes =
             self.left_bytes
                 .checked_sub(bytes.len() as u64)
@@ -83,6 +75,35 @@ impl<'a> Archive<'a> {
                     limit_bytes: self.limit_bytes,
                 })?;
         decoded(bytes).map(Some)
+    }
+
+    /// The name of a part's outermost element, without prefix, if the part is XML.
+    pub(super) fn root(&self, name: &str) -> Option<String> {
+        let bytes = self.unpacked(name, ROOT_BYTES).ok()??;
+        let encoding = Encoding::for_bom(&bytes).map_or(encoding_rs::UTF_8, |(found, _)| found);
+        let (xml, _, _) = encoding.decode(&bytes);
+        Items::new(&xml).find_map(|item| match item {
+            Ok(Item::Open(tag)) => Some(tag.name),
+            _ => None,
+        })
+    }
+
+    /// The first bytes of a part, if the part exists.
+    fn unpacked(&self, name: &str, limit_bytes: u64) -> Result<Option<Vec<u8>>, Unreadable> {
+        let Some((wayfinder, method)) = self.parts.get(&name.to_ascii_lowercase()) else {
+            return Ok(None);
+        };
+        let entry = self.archive.get_entry(*wayfinder).map_err(|_| damaged())?;
+        let mut bytes = Vec::new();
+        match *method {
+            CompressionMethod::STORE => entry.data().take(limit_bytes).read_to_end(&mut bytes),
+            CompressionMethod::DEFLATE => DeflateDecoder::new(entry.data())
+                .take(limit_bytes)
+                .read_to_end(&mut bytes),
+            _ => return Err(damaged()),
+        }
+        .map_err(|_| damaged())?;
+        Ok(Some(bytes))
     }
 }
 

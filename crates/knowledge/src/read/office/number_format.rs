@@ -1,20 +1,20 @@
-//! Number formats of spreadsheets, reduced to what determines the kind of a number: date, time, duration or percentage.
+//! Number formats of spreadsheets by kind: numbers as displayed, and dates, times and durations as in ISO 8601.
 
-use calamine::ExcelDateTime;
+use calamine::{ExcelDateTime, ExcelDateTimeType};
+
+use super::number_pattern::Pattern;
 
 /// The day after 9999-12-31, counted from 1900. Excel displays no dates from there on.
 const DAYS_END: f64 = 2_958_466.0;
-/// More decimals than a spreadsheet displays.
-const MAX_DECIMALS: usize = 15;
 
 /// How the numbers of a cell are displayed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) enum NumberFormat {
     /// As a number, or as a date if calamine recognizes the format as one.
     #[default]
     General,
-    /// A percentage with this many decimals.
-    Percent(usize),
+    /// A number with digits, a currency or a percentage as in this pattern.
+    Number(Pattern),
     /// A date.
     Date,
     /// A time of day.
@@ -30,8 +30,8 @@ impl NumberFormat {
         Self::parse(&format.format_code)
     }
 
-    /// Parses a format code such as `yyyy-mm-dd`. Of the sections for signs, the first one counts.
-    fn parse(code: &str) -> Self {
+    /// Parses a format code such as `yyyy-mm-dd`. The first of its sections determines the kind.
+    pub(super) fn parse(code: &str) -> Self {
         let mut found = Tokens::default();
         let mut chars = code.chars();
         while let Some(char) = chars.next() {
@@ -47,31 +47,47 @@ impl NumberFormat {
                 _ => found.note(char),
             }
         }
-        found.format()
+        found
+            .kind()
+            .or_else(|| Pattern::parse(code).map(Self::Number))
+            .unwrap_or_default()
     }
 
-    /// Formats a number that is not a date.
-    pub(super) fn number(self, number: f64) -> String {
+    /// Formats a number, which is a date if the format is one.
+    pub(super) fn shown(&self, number: f64, is_1904: bool) -> String {
         match self {
-            Self::Percent(decimals) => format!("{:.decimals$}%", number * 100.0),
-            _ => plain(number),
+            Self::General | Self::Number(_) => self.number(number),
+            _ => self.date_time(&ExcelDateTime::new(
+                number,
+                ExcelDateTimeType::DateTime,
+                is_1904,
+            )),
         }
     }
 
+    /// Formats a number that is not a date.
+    pub(super) fn number(&self, number: f64) -> String {
+        let shown = match self {
+            Self::Number(pattern) => pattern.shown(number),
+            _ => None,
+        };
+        shown.unwrap_or_else(|| plain(number))
+    }
+
     /// Formats a date, a time or a duration as in ISO 8601.
-    pub(super) fn date_time(self, date: &ExcelDateTime) -> String {
+    pub(super) fn date_time(&self, date: &ExcelDateTime) -> String {
         let value = date.as_f64();
         let format = match self {
-            Self::General | Self::Percent(_) if date.is_duration() => {
-                Self::Duration { seconds: true }
+            Self::General | Self::Number(_) if date.is_duration() => {
+                &Self::Duration { seconds: true }
             }
-            Self::General | Self::Percent(_) if value.fract() == 0.0 => Self::Date,
-            Self::General | Self::Percent(_) if value < 1.0 => Self::Time { seconds: true },
-            Self::General | Self::Percent(_) => Self::DateTime { seconds: true },
+            Self::General | Self::Number(_) if value.fract() == 0.0 => &Self::Date,
+            Self::General | Self::Number(_) if value < 1.0 => &Self::Time { seconds: true },
+            Self::General | Self::Number(_) => &Self::DateTime { seconds: true },
             known => known,
         };
         if let Self::Duration { seconds } = format {
-            return duration(value, seconds);
+            return duration(value, *seconds);
         }
         let (year, month, day, hour, minute, second, _) = date.to_ymd_hms_milli();
         // Excel has no day 0, and displays nothing for values before it.
@@ -82,9 +98,9 @@ impl NumberFormat {
             false => format!("{hour:02}:{minute:02}"),
         };
         match format {
-            Self::Time { seconds } if (0.0..DAYS_END).contains(&value) => time(seconds),
+            Self::Time { seconds } if (0.0..DAYS_END).contains(&value) => time(*seconds),
             Self::Date if has_day => day(),
-            Self::DateTime { seconds } if has_day => format!("{} {}", day(), time(seconds)),
+            Self::DateTime { seconds } if has_day => format!("{} {}", day(), time(*seconds)),
             _ => plain(value),
         }
     }
@@ -104,9 +120,6 @@ struct Tokens {
     months_or_minutes: bool,
     seconds: bool,
     elapsed: bool,
-    percent: bool,
-    in_decimals: bool,
-    decimals: usize,
 }
 
 impl Tokens {
@@ -116,12 +129,7 @@ impl Tokens {
             'h' => self.hours = true,
             'm' => self.months_or_minutes = true,
             's' => self.seconds = true,
-            '%' => self.percent = true,
-            '.' => self.in_decimals = true,
-            '0' | '#' | '?' if self.in_decimals => {
-                self.decimals = (self.decimals + 1).min(MAX_DECIMALS);
-            }
-            _ => self.in_decimals = false,
+            _ => {}
         }
     }
 
@@ -134,21 +142,20 @@ impl Tokens {
         self.seconds |= is_all('s');
     }
 
-    fn format(&self) -> NumberFormat {
+    /// `None` if it is neither a date nor a time.
+    fn kind(&self) -> Option<NumberFormat> {
         let seconds = self.seconds;
         let time = self.hours || seconds;
         if self.elapsed {
-            NumberFormat::Duration { seconds }
+            Some(NumberFormat::Duration { seconds })
         } else if self.days && time {
-            NumberFormat::DateTime { seconds }
+            Some(NumberFormat::DateTime { seconds })
         } else if time {
-            NumberFormat::Time { seconds }
+            Some(NumberFormat::Time { seconds })
         } else if self.days || self.months_or_minutes {
-            NumberFormat::Date
-        } else if self.percent {
-            NumberFormat::Percent(self.decimals)
+            Some(NumberFormat::Date)
         } else {
-            NumberFormat::General
+            None
         }
     }
 }
@@ -175,7 +182,7 @@ fn duration(days: f64, with_seconds: bool) -> String {
 }
 
 /// Rounds to the 15 digits with which a spreadsheet computes, so that 0.1 + 0.2 is 0.3.
-fn plain(number: f64) -> String {
+pub(super) fn plain(number: f64) -> String {
     if number.fract() == 0.0 {
         return number.to_string();
     }
@@ -199,12 +206,6 @@ mod tests {
         let seconds = true;
         for (code, format) in [
             ("General", NumberFormat::General),
-            ("#,##0.00;[Red](#,##0.00)", NumberFormat::General),
-            ("0.00E+00", NumberFormat::General),
-            ("[$€-407] 0.00", NumberFormat::General),
-            ("0\" days\"", NumberFormat::General),
-            ("0%", NumberFormat::Percent(0)),
-            ("0.00%", NumberFormat::Percent(2)),
             ("yyyy-mm-dd", NumberFormat::Date),
             ("[$-409]d\\-mmm\\-yy;@", NumberFormat::Date),
             ("mmmm", NumberFormat::Date),
@@ -255,10 +256,14 @@ mod tests {
     #[test]
     fn numbers_have_fifteen_digits() {
         let general = NumberFormat::General;
+        let formatted = |code: &str, number| NumberFormat::parse(code).shown(number, false);
         assert_eq!(general.number(0.1 + 0.2), "0.3");
         assert_eq!(general.number(45.0), "45");
         assert_eq!(general.number(9_007_199_254_740_991.0), "9007199254740991");
-        assert_eq!(NumberFormat::Percent(1).number(0.256), "25.6%");
-        assert_eq!(NumberFormat::Percent(0).number(0.25), "25%");
+        assert_eq!(formatted("0.0%", 0.256), "25.6%");
+        assert_eq!(formatted("#,##0.00;[Red](#,##0.00)", -5.0), "(5.00)");
+        assert_eq!(formatted("0\" days\"", 5.0), "5 days");
+        assert_eq!(formatted("# ?/?", 0.5), "0.5");
+        assert_eq!(formatted("yyyy-mm-dd", 46_349.0), "2026-11-23");
     }
 }

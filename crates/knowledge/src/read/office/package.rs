@@ -7,7 +7,7 @@ use flate2::{Compression, write::DeflateEncoder};
 use memchr::memmem;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 
-use super::{Archive, Item, Items, XLSX, damaged, ordered_parts};
+use super::{Archive, Item, Items, Main, XLSX, check_pages, damaged, sheet_details::SheetDetails};
 use crate::unreadable::{Limits, Unreadable};
 
 const STRINGS: &str = "xl/sharedStrings.xml";
@@ -17,8 +17,16 @@ const TYPES: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relat
 /// A workbook for calamine, with numbered sheet names, since names in the file may be missing or duplicated.
 pub(super) struct Package {
     pub(super) bytes: Vec<u8>,
-    /// The names shown to people.
-    pub(super) sheet_names: Vec<String>,
+    pub(super) sheets: Vec<Sheet>,
+}
+
+/// A sheet of the package.
+pub(super) struct Sheet {
+    /// The name shown to people.
+    pub(super) name: String,
+    pub(super) details: SheetDetails,
+    /// Whether a formula has no result.
+    pub(super) has_unknown_results: bool,
 }
 
 impl Package {
@@ -28,31 +36,34 @@ impl Package {
     /// If it is damaged, or exceeds a limit.
     pub(super) fn of(bytes: &[u8], limits: &Limits) -> Result<Self, Unreadable> {
         let mut archive = Archive::open(bytes, limits.unpacked_bytes)?;
-        let sheets = ordered_parts(&mut archive, XLSX, "sheet")?;
-        if sheets.len() > limits.pages as usize {
-            return Err(Unreadable::TooManyPages {
-                limit: limits.pages,
-            });
-        }
-        let is_1904 = counts_from_1904(&archive.text(XLSX)?.ok_or_else(damaged)?)?;
+        let main = Main::of(&mut archive)?;
+        let parts = main.ordered_parts("sheet")?;
+        check_pages(parts.len(), limits)?;
+        let is_1904 = counts_from_1904(&main.xml)?;
         let mut package = Writer::default();
-        if let Some(strings) = archive.text(STRINGS)? {
+        if let Some(strings) = archive.text(main.part("sharedStrings", STRINGS))? {
             package.put(STRINGS, without_string_count(strings).as_bytes())?;
         }
-        if let Some(styles) = archive.text(STYLES)? {
+        if let Some(styles) = archive.text(main.part("styles", STYLES))? {
             package.put(STYLES, styles.as_bytes())?;
         }
-        let mut sheet_names = Vec::new();
-        for (name, part) in sheets {
-            if let Some(sheet) = archive.text(&part)? {
-                let sheet = with_readable_cells(sheet);
-                package.put(&format!("xl/{}.xml", sheet_names.len()), &sheet)?;
-                sheet_names.push(name);
-            }
+        let mut sheets: Vec<Sheet> = Vec::new();
+        for (name, part) in parts {
+            let Some(xml) = archive.text(&part)? else {
+                continue;
+            };
+            let details = SheetDetails::of(&mut archive, &part, &xml)?;
+            let cells = with_readable_cells(xml);
+            package.put(&format!("xl/{}.xml", sheets.len()), &cells.xml)?;
+            sheets.push(Sheet {
+                name,
+                details,
+                has_unknown_results: cells.has_unknown_results,
+            });
         }
         Ok(Self {
-            bytes: package.finish(sheet_names.len(), is_1904)?,
-            sheet_names,
+            bytes: package.finish(sheets.len(), is_1904)?,
+            sheets,
         })
     }
 }
@@ -137,15 +148,32 @@ fn without_string_count(mut strings: String) -> String {
     strings
 }
 
+/// A sheet that calamine can read.
+struct ReadableCells {
+    xml: Vec<u8>,
+    has_unknown_results: bool,
+}
+
+/// What a cell has.
+#[derive(Default)]
+struct CellParts {
+    has_formula: bool,
+    has_value: bool,
+}
+
 /// Blanks out, in the tags of a sheet, what calamine would reject: the sheet's dimensions, invalid cell references, and
 /// unknown cell types. A cell without a reference is the next in its row; one without a type is a number or a text.
-fn with_readable_cells(sheet: String) -> Vec<u8> {
+fn with_readable_cells(sheet: String) -> ReadableCells {
     let mut xml = sheet.into_bytes();
+    let mut cell = CellParts::default();
+    let mut has_unknown_results = false;
     let mut at = 0;
     while let Some(start) = memchr::memchr(b'<', &xml[at..]).map(|found| at + found + 1) {
         let Some(length) = memchr::memchr(b'>', &xml[start..]) else {
             break;
         };
+        at = start + length + 1;
+        let has_content = xml.get(at).is_some_and(|byte| *byte != b'<');
         let tag = &mut xml[start..start + length];
         match local_name(tag) {
             b"c" => {
@@ -153,14 +181,31 @@ fn with_readable_cells(sheet: String) -> Vec<u8> {
                 blank_unless(tag, b"t", |kind| {
                     matches!(kind, b"s" | b"b" | b"d" | b"str" | b"inlineStr" | b"is")
                 });
+                // The result of a formula may be an empty text.
+                let is_text = attribute(tag, b"t").is_some_and(|(_, kind)| &tag[kind] == b"str");
+                cell = CellParts {
+                    has_formula: false,
+                    has_value: is_text,
+                };
             }
+            b"f" => cell.has_formula = true,
+            b"v" => cell.has_value |= has_content && !tag.ends_with(b"/"),
             b"row" => blank_unless(tag, b"r", is_row_number),
             b"dimension" => xml[start - 1..=start + length].fill(b' '),
+            _ if is_end(tag, b"c") => has_unknown_results |= cell.has_formula && !cell.has_value,
             _ => {}
         }
-        at = start + length + 1;
     }
-    xml
+    ReadableCells {
+        xml,
+        has_unknown_results,
+    }
+}
+
+/// Whether the tag ends an element of this name.
+fn is_end(tag: &[u8], name: &[u8]) -> bool {
+    tag.strip_prefix(b"/")
+        .is_some_and(|tag| local_name(tag) == name)
 }
 
 fn local_name(tag: &[u8]) -> &[u8] {
@@ -213,7 +258,7 @@ mod tests {
 
     /// `expected` has one space for each blanked stretch.
     fn check(sheet: &str, expected: &str) {
-        let readable = String::from_utf8(with_readable_cells(sheet.to_owned())).unwrap();
+        let readable = String::from_utf8(with_readable_cells(sheet.to_owned()).xml).unwrap();
         assert_eq!(readable.len(), sheet.len());
         let words: Vec<_> = readable.split(' ').filter(|it| !it.is_empty()).collect();
         assert_eq!(words.join(" "), expected, "{sheet}");
@@ -230,6 +275,21 @@ mod tests {
         check("<v>r=\"?\"</v><c r=\"A1", "<v>r=\"?\"</v><c r=\"A1");
         let known = "<row spans=\"1:2\" r=\"12\"/>";
         check(known, known);
+    }
+
+    #[test]
+    fn formulas_without_a_result_are_seen() {
+        for (cell, expected) in [
+            ("<c><f>1+2</f><v></v></c>", true),
+            ("<c><f>1+2</f><v/></c>", true),
+            ("<x:c><x:f>1+2</x:f></x:c>", true),
+            ("<c><f>1+2</f><v>3</v></c>", false),
+            ("<c t=\"str\"><f>A1</f><v></v></c>", false),
+            ("<c><v></v></c>", false),
+        ] {
+            let cells = with_readable_cells(cell.to_owned());
+            assert_eq!(cells.has_unknown_results, expected, "{cell}");
+        }
     }
 
     #[test]

@@ -37,6 +37,12 @@ impl Tag {
             .map(|(_, value)| value.clone())
     }
 
+    /// The value of an element that switches something on unless it says otherwise.
+    pub(super) fn is_on(&self) -> bool {
+        let value = self.attribute("val");
+        !matches!(value.as_deref(), Some("0" | "false" | "off" | "none"))
+    }
+
     /// A prefixed attribute, by its name without prefix.
     pub(super) fn prefixed_attribute(&self, name: &str) -> Option<String> {
         self.attributes
@@ -61,6 +67,23 @@ impl<'a> Items<'a> {
             waiting: VecDeque::new(),
             has_ended: false,
         }
+    }
+
+    /// Skips the rest of the element that began last.
+    ///
+    /// # Errors
+    /// If the part is damaged.
+    pub(super) fn skip_element(&mut self) -> Result<(), Unreadable> {
+        let mut depth = 1_u64;
+        while depth > 0 {
+            match self.next().transpose()? {
+                Some(Item::Open(_)) => depth += 1,
+                Some(Item::Close(_)) => depth -= 1,
+                Some(Item::Text(_)) => {}
+                None => break,
+            }
+        }
+        Ok(())
     }
 
     fn read(&mut self) -> Result<Option<Item>, Unreadable> {

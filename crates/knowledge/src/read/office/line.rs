@@ -1,0 +1,164 @@
+//! The text of a paragraph, put together from runs, with super- and subscripts in plain characters.
+
+use std::mem;
+
+/// Where text stands in relation to its line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Script {
+    #[default]
+    Baseline,
+    Super,
+    Sub,
+}
+
+/// Superscripts that are not exponents, as in 1st and 2ème.
+const SUPERSCRIPT_WORDS: [&str; 13] = [
+    "st", "nd", "rd", "th", "er", "re", "ère", "ème", "eme", "nde", "tm", "sm", "r",
+];
+
+/// A paragraph's text so far.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    text: String,
+    /// A super- or subscript that may go on in the next run.
+    raised: String,
+    script: Script,
+}
+
+impl Line {
+    pub(super) fn push(&mut self, text: &str, script: Script) {
+        if script != self.script {
+            self.settle();
+            self.script = script;
+        }
+        match script {
+            Script::Baseline => self.text.push_str(text),
+            Script::Super | Script::Sub => self.raised.push_str(text),
+        }
+    }
+
+    fn settle(&mut self) {
+        let raised = mem::take(&mut self.raised);
+        let text = raised.trim();
+        let start = raised.len() - raised.trim_start().len();
+        self.text.push_str(&raised[..start]);
+        let shown = scripted(&self.text, self.script, text);
+        self.text.push_str(&shown);
+        self.text.push_str(&raised[start + text.len()..]);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.raised.is_empty()
+    }
+
+    /// The number of bytes of its text.
+    pub(super) fn size(&self) -> usize {
+        self.text.len() + self.raised.len()
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.settle();
+        self.text
+    }
+}
+
+/// A super- or subscript after `before`: `10^6`, `x^(n+1)`, `H2O`, `x_i`.
+pub(super) fn scripted(before: &str, script: Script, text: &str) -> String {
+    let mark = match script {
+        Script::Super if !is_word(text) && text.contains(is_meaningful) => '^',
+        Script::Sub if !is_index(before, text) && text.contains(is_meaningful) => '_',
+        _ => return text.to_owned(),
+    };
+    let is_compound = text
+        .trim_matches(is_sign)
+        .contains(|char: char| !char.is_alphanumeric() && !matches!(char, ',' | '.'));
+    if is_compound && !is_enclosed(text) {
+        format!("{mark}({text})")
+    } else {
+        format!("{mark}{text}")
+    }
+}
+
+/// Whether one pair of parentheses encloses all of it.
+pub(super) fn is_enclosed(text: &str) -> bool {
+    let Some(inner) = text
+        .strip_prefix('(')
+        .and_then(|text| text.strip_suffix(')'))
+    else {
+        return false;
+    };
+    let mut depth = 0;
+    for char in inner.chars() {
+        match char {
+            '(' => depth += 1,
+            ')' if depth == 0 => return false,
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    depth == 0
+}
+
+fn is_word(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    SUPERSCRIPT_WORDS.contains(&lower.as_str())
+}
+
+/// Whether it is a number behind a letter or a parenthesis, as in formulas of chemistry.
+fn is_index(before: &str, text: &str) -> bool {
+    let follows = |char: char| char.is_alphabetic() || matches!(char, ')' | ']');
+    before.ends_with(follows) && text.chars().all(|char| char.is_ascii_digit())
+}
+
+fn is_meaningful(char: char) -> bool {
+    char.is_alphanumeric() || is_sign(char)
+}
+
+fn is_sign(char: char) -> bool {
+    matches!(char, '+' | '-' | '−' | '–' | '±')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(runs: &[(&str, Script)], expected: &str) {
+        let mut line = Line::default();
+        for (text, script) in runs {
+            line.push(text, *script);
+        }
+        assert_eq!(line.finish(), expected);
+    }
+
+    #[test]
+    fn scripts_are_told_from_the_text_around_them() {
+        use Script::{Baseline, Sub, Super};
+        check(&[("5 x 10", Baseline), ("6", Super)], "5 x 10^6");
+        check(
+            &[
+                ("10", Baseline),
+                ("-1", Super),
+                ("2 ", Super),
+                ("m", Baseline),
+            ],
+            "10^-12 m",
+        );
+        check(&[("x", Baseline), ("n+1", Super)], "x^(n+1)");
+        check(&[("e", Baseline), ("(a)", Super)], "e^(a)");
+        check(&[("Ca", Baseline), ("2+", Super)], "Ca^2+");
+        check(&[("H", Baseline), ("2", Sub), ("O", Baseline)], "H2O");
+        check(
+            &[
+                ("Fe(OH)", Baseline),
+                ("3", Sub),
+                (" x", Baseline),
+                ("i", Sub),
+            ],
+            "Fe(OH)3 x_i",
+        );
+        check(&[("the 1", Baseline), ("st", Super)], "the 1st");
+        check(&[("Widget", Baseline), ("TM", Super)], "WidgetTM");
+        check(&[("p", Baseline), ("*", Super), (" ", Super)], "p* ");
+        check(&[("", Super), ("a", Baseline), ("", Sub)], "a");
+    }
+}
