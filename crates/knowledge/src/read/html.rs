@@ -193,20 +193,29 @@ mod tests {
     }
 
     #[test]
-    fn an_article_has_neither_pictures_nor_links_around_its_text() {
-        let paragraph = "<p>The moon pulls at the water of the seas, and so the level of the water rises and falls \
-            twice a day, which is what people at the coast call the tides.</p>";
+    fn an_article_has_neither_pictures_nor_links_before_its_text() {
+        let paragraph = |number| {
+            format!(
+                "<p>{number}. The moon pulls at the water of the seas, and so the level of the water rises and falls \
+            twice a day, which is what people at the coast call the tides.</p>"
+            )
+        };
         let page = format!(
             "<body><article><ol><li><a href=/>Home</a><li><a href=/sea>Sea</a></ol>\
-             {paragraph}<figure><img src=1.jpg alt='A beach'><figcaption>A beach. Photo: Ann</figcaption></figure>\
-             {paragraph}<figure><img src=2.png><figcaption>Figure 2: Levels</figcaption></figure>\
-             {paragraph}<p>See <a href=/moon>the moon</a>, too.</p><h3>Read on</h3><ul><li><a href=/a>Waves</a></ul></article>"
+             {}<figure><img src=1.jpg alt='A beach'><figcaption>A beach. Photo: Ann</figcaption></figure>\
+             {}<figure><img src=2.png><figcaption>Figure 2: Levels</figcaption></figure>\
+             {}{}<p>See <a href=/moon>the moon</a>, too.</p></article>",
+            paragraph("First"),
+            paragraph("Second"),
+            paragraph("Third"),
+            paragraph("Third"),
         );
         let text = read(&page).unwrap().text;
-        assert!(text.starts_with("The moon pulls"), "{text}");
+        assert!(text.starts_with("First. The moon pulls"), "{text}");
         assert!(text.contains("Figure 2: Levels"), "{text}");
         assert!(text.ends_with("See [the moon](/moon), too."), "{text}");
         assert!(!text.contains("beach"), "{text}");
+        assert_eq!(text.matches("Third.").count(), 1, "{text}");
     }
 
     #[test]
