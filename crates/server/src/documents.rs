@@ -137,6 +137,8 @@ struct Helping {
     rest: Option<(Instant, Duration, ModelUnavailable)>,
     /// Until when unused vectors are not purged while no model is active.
     keep_unused_until: Option<Instant>,
+    /// When collections were last switched to the current space while others were being embedded.
+    switched_at: Option<Instant>,
 }
 
 impl Documents {

@@ -1,6 +1,8 @@
 //! An administrator chooses the embedding model while the server runs: it is tried first, what there is serves meanwhile, and
 //! other servers on the database follow.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use scripted::{
     Reply, Step,
     vectors::{self, vector},
@@ -248,4 +250,41 @@ async fn what_was_chosen_holds_after_a_restart() {
     );
     assert_eq!(state["progress"]["whole"], 1);
     assert!(server.is_found_by_meaning(&ada).await);
+}
+
+#[tokio::test]
+async fn collections_that_are_embedded_are_compared_while_others_wait() {
+    let (helper, server, ada, work) = begin(&[]).await;
+    server
+        .read_file(&ada, &work, "a.txt", b"The walrus swims far.")
+        .await;
+    server.embedded(&ada, &work).await;
+    server.choose_embedding(&ada, json!({"model": ""})).await;
+    assert!(!server.is_found_by_meaning(&ada).await);
+
+    // Of the documents that come next, one is embedded, and the others wait for an answer that does not come.
+    let is_first = AtomicBool::new(true);
+    helper.embed_with(move |request| {
+        let is_question = request.body["input"].to_string().contains("query:");
+        match is_question || is_first.swap(false, Ordering::Relaxed) {
+            true => with_synonyms(request),
+            false => Reply::stream(&[Step::Silence]),
+        }
+    });
+    let more = server.collection(&ada, "More").await;
+    for name in ["b.txt", "c.txt"] {
+        server.read_file(&ada, &more, name, name.as_bytes()).await;
+    }
+    let answer = server.answer(&ada, "sea elephant").await;
+    assert_eq!(answer["notes"], json!([]), "no model is chosen");
+    server
+        .choose_embedding(&ada, json!({"model": "embedder"}))
+        .await;
+    until("the embedded collection is compared", async || {
+        server.is_found_by_meaning(&ada).await
+    })
+    .await;
+    let waiting = server.documents(&ada, &more).await;
+    let is_waiting = |one: &&Value| one["meaning"]["done"] != one["chunks"];
+    assert_eq!(waiting.iter().filter(is_waiting).count(), 1, "{waiting:?}");
 }

@@ -37,6 +37,8 @@ const RETRY_DOUBLINGS: u64 = 7;
 /// How often a space is marked as in use, and how long, milliseconds, an unmarked one is kept.
 pub(super) const SAY_USED: Duration = Duration::from_secs(600);
 const UNUSED_MS: i64 = 3_600_000;
+/// How often collections are checked for being complete while others are being embedded, since that lists their documents.
+const SWITCH_EVERY: Duration = Duration::from_secs(5);
 /// Maximum length of the headings before a chunk, characters.
 const HEAD_CHARS: usize = 300;
 /// How often a chunk that is too long for the model is halved.
@@ -107,10 +109,27 @@ impl Documents {
         match self.embed_document(&settings, space, &of).await? {
             Ok(()) => {
                 self.set_no_help(None);
+                self.switch_spaces_meanwhile().await?;
                 Ok(Next::Now)
             }
             Err(no_help) => self.note_no_help(space, &of, no_help).await,
         }
+    }
+
+    /// Switches collections that are complete while others are being embedded.
+    async fn switch_spaces_meanwhile(self: &Arc<Self>) -> Result<(), ApiError> {
+        {
+            let mut helping = self.helping();
+            let now = Instant::now();
+            if helping
+                .switched_at
+                .is_some_and(|at| now < at + SWITCH_EVERY)
+            {
+                return Ok(());
+            }
+            helping.switched_at = Some(now);
+        }
+        self.switch_spaces().await
     }
 
     /// Switches indexes away from obsolete spaces and, every [`SAY_USED`], purges unused vectors.

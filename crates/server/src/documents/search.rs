@@ -51,7 +51,7 @@ pub(crate) struct Answer {
 /// A part of the search that was unavailable, and why.
 #[derive(Debug)]
 pub(crate) struct Note {
-    /// `no_meaning`, `no_vectors` or `no_rerank`.
+    /// `no_meaning`, `not_embedded`, `no_vectors` or `no_rerank`.
     pub(crate) code: &'static str,
     /// A sentence for people.
     pub(crate) words: LocalizedText,
@@ -199,10 +199,14 @@ impl Documents {
         };
         let mut wanted: Vec<EmbeddingSpaceId> =
             all.iter().filter_map(|loaded| loaded.space).collect();
+        let mut notes = Vec::new();
+        if wanted.len() < all.len() {
+            notes.push(not_embedded());
+        }
         wanted.sort_unstable();
         wanted.dedup();
         if wanted.is_empty() {
-            return Ok((none(), Vec::new()));
+            return Ok((none(), notes));
         }
         if let Some(no_help) = self.rests() {
             return Ok((none(), vec![no_meaning(no_help)]));
@@ -213,7 +217,6 @@ impl Documents {
             .iter()
             .map(|space| self.question_vector(principal, &settings, space, question));
         let mut vectors = HashMap::new();
-        let mut notes = Vec::new();
         for (space, answer) in spaces.iter().zip(join_all(asked).await) {
             match answer {
                 Ok(vector) => {
@@ -409,6 +412,14 @@ fn no_meaning(no_help: ModelUnavailable) -> Note {
     Note {
         code: "no_meaning",
         words: messages::Knowledge::OnlyWords { why: no_help.words }.into(),
+    }
+}
+
+/// The note that collections are searched without meanings until their documents are embedded.
+fn not_embedded() -> Note {
+    Note {
+        code: "not_embedded",
+        words: messages::Knowledge::NotEmbeddedYet.into(),
     }
 }
 

@@ -299,7 +299,7 @@ pub(super) struct Results {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "KnowledgeNote")]
 struct NoteView {
-    #[schemars(extend("enum" = ["no_meaning", "no_vectors", "no_rerank"]))]
+    #[schemars(extend("enum" = ["no_meaning", "not_embedded", "no_vectors", "no_rerank"]))]
     code: &'static str,
     #[serde(flatten)]
     words: LocalizedText,

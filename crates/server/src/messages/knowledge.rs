@@ -29,6 +29,10 @@ pub enum Knowledge {
     SaidNothing { name: String },
     #[error("Only keywords were compared, not meanings: {why}")]
     OnlyWords { why: LocalizedText },
+    #[error(
+        "Only keywords were compared in some collections, whose documents are not embedded yet."
+    )]
+    NotEmbeddedYet,
     #[error("The best results were not reranked: {why}")]
     NotRanked { why: LocalizedText },
 

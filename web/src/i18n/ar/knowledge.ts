@@ -194,6 +194,7 @@ export const knowledge = {
   "knowledge.fused": "التقييم المجمّع",
   "knowledge.fusedText": "يحدد ترتيب النتائج.",
   "knowledge.noteMeaning": "بحث بالكلمات المفتاحية فقط: لم يستجب نموذج التضمين في الوقت المحدد.",
+  "knowledge.noteNotEmbedded": "بحث بالكلمات المفتاحية فقط في بعض المكتبات: لم تُنشأ تضمينات مستنداتها بعد.",
   "knowledge.noteVectors": "بحث بالكلمات المفتاحية فقط: قاعدة بيانات المتجهات غير متاحة.",
   "knowledge.noteRerank": "لم يُعَد ترتيب النتائج: لم يستجب نموذج إعادة الترتيب في الوقت المحدد.",
   "knowledge.rerank": "إعادة الترتيب",

@@ -184,6 +184,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   not_in_form_of: "لم يجب {name} بالتنسيق المطلوب.",
   said_nothing: "لم يصف {name} الصورة.",
   only_words: "قورنت الكلمات المفتاحية وحدها دون المعاني: {why}",
+  not_embedded_yet: "قورنت الكلمات المفتاحية وحدها في بعض المكتبات: لم تُنشأ تضمينات مستنداتها بعد.",
   not_ranked: "لم يُعَد ترتيب أفضل النتائج: {why}",
 
   no_address: "العنوان غير صالح: يجب أن يبدأ بـ \u2066https://\u2069 وألا يتضمن اسم مستخدم.",

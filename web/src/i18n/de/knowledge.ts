@@ -118,6 +118,8 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.fused": "Kombiniert",
   "knowledge.fusedText": "Bestimmt die Reihenfolge der Ergebnisse.",
   "knowledge.noteMeaning": "Nur Stichwortsuche: Das Embedding-Modell hat nicht rechtzeitig geantwortet.",
+  "knowledge.noteNotEmbedded":
+    "In einigen Sammlungen nur Stichwortsuche: Für ihre Dokumente gibt es noch keine Embeddings.",
   "knowledge.noteVectors": "Nur Stichwortsuche: Die Vektordatenbank ist nicht verfügbar.",
   "knowledge.noteRerank":
     "Die Ergebnisse wurden nicht neu sortiert: Der Reranker hat nicht rechtzeitig geantwortet.",

@@ -202,6 +202,8 @@ export const sentences: Record<keyof Messages, Entry> = {
   not_in_form_of: "{name} hat nicht im gewünschten Format geantwortet.",
   said_nothing: "{name} hat das Bild nicht beschrieben.",
   only_words: "Nur Stichwörter wurden verglichen, keine Bedeutungen: {why}",
+  not_embedded_yet:
+    "In einigen Sammlungen wurden nur Stichwörter verglichen, denn für ihre Dokumente gibt es noch keine Embeddings.",
   not_ranked: "Die besten Ergebnisse wurden nicht neu sortiert: {why}",
 
   no_address:

@@ -107,6 +107,8 @@ export const knowledge = {
   "knowledge.fused": "Combined",
   "knowledge.fusedText": "Determines the order of the results.",
   "knowledge.noteMeaning": "Keyword search only: the embedding model didn’t respond in time.",
+  "knowledge.noteNotEmbedded":
+    "Keyword search only in some collections: their documents aren’t embedded yet.",
   "knowledge.noteVectors": "Keyword search only: the vector database is unavailable.",
   "knowledge.noteRerank": "Results weren’t reranked: the reranker didn’t respond in time.",
   "knowledge.rerank": "Reranker",

@@ -144,6 +144,8 @@ export const knowledge = {
   "knowledge.fused": "Combinada",
   "knowledge.fusedText": "Determina el orden de los resultados.",
   "knowledge.noteMeaning": "Solo búsqueda por palabras clave: el modelo de embeddings no respondió a tiempo.",
+  "knowledge.noteNotEmbedded":
+    "Solo búsqueda por palabras clave en algunas colecciones: sus documentos aún no tienen embeddings.",
   "knowledge.noteVectors": "Solo búsqueda por palabras clave: la base de datos vectorial no está disponible.",
   "knowledge.noteRerank": "Los resultados no se reordenaron: el reranker no respondió a tiempo.",
   "knowledge.rerank": "Reranker",

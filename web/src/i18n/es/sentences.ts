@@ -216,6 +216,8 @@ export const sentences: Record<keyof Messages, Entry> = {
   said_nothing: "{name} no describió la imagen.",
 
   only_words: "Solo se compararon palabras clave, no significados: {why}",
+  not_embedded_yet:
+    "En algunas colecciones solo se compararon palabras clave: sus documentos aún no tienen embeddings.",
   not_ranked: "Los mejores resultados no se reordenaron: {why}",
 
   no_address:

@@ -148,6 +148,8 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.fusedText": "Détermine l’ordre des résultats.",
   "knowledge.noteMeaning":
     "Recherche par mots-clés uniquement : le modèle d’embedding n’a pas répondu à temps.",
+  "knowledge.noteNotEmbedded":
+    "Recherche par mots-clés uniquement dans certaines collections : les embeddings de leurs documents ne sont pas encore prêts.",
   "knowledge.noteVectors": "Recherche par mots-clés uniquement : la base vectorielle est indisponible.",
   "knowledge.noteRerank": "Résultats non reclassés : le reranker n’a pas répondu à temps.",
   "knowledge.rerank": "Reranker",

@@ -219,6 +219,8 @@ export const sentences: Record<keyof Messages, Entry> = {
   said_nothing: "{name} n’a pas décrit l’image.",
 
   only_words: "Seuls les mots-clés ont été comparés, pas le sens : {why}",
+  not_embedded_yet:
+    "Dans certaines collections, seuls les mots-clés ont été comparés : les embeddings de leurs documents ne sont pas encore prêts.",
   not_ranked: "Les meilleurs résultats n’ont pas été reclassés : {why}",
 
   no_address:

@@ -108,6 +108,8 @@ export const knowledge = {
   "knowledge.fused": "総合",
   "knowledge.fusedText": "検索結果の順序を決めます。",
   "knowledge.noteMeaning": "キーワード検索のみ：埋め込みモデルが時間内に応答しませんでした。",
+  "knowledge.noteNotEmbedded":
+    "一部のコレクションはキーワード検索のみ：ドキュメントの埋め込みがまだ完了していません。",
   "knowledge.noteVectors": "キーワード検索のみ：ベクトルデータベースを利用できません。",
   "knowledge.noteRerank": "結果は再ランク付けされていません：リランカーが時間内に応答しませんでした。",
   "knowledge.rerank": "リランカー",

@@ -174,6 +174,8 @@ export const sentences: Record<keyof Messages, Entry> = {
   not_in_form_of: "{name} は指定された形式で回答しませんでした。",
   said_nothing: "{name} は画像の説明を返しませんでした。",
   only_words: "キーワードのみで検索しました。セマンティック検索は行われていません：{why}",
+  not_embedded_yet:
+    "一部のコレクションはキーワードのみで検索しました：ドキュメントの埋め込みがまだ完了していません。",
   not_ranked: "上位の結果は再ランク付けされていません：{why}",
 
   no_address: "使用できないアドレスです。https:// で始まり、ユーザー名を含まないアドレスにしてください。",

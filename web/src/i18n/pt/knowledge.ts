@@ -143,6 +143,8 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.fused": "Combinado",
   "knowledge.fusedText": "Determina a ordem dos resultados.",
   "knowledge.noteMeaning": "Só busca por palavras-chave: o modelo de embeddings não respondeu a tempo.",
+  "knowledge.noteNotEmbedded":
+    "Só busca por palavras-chave em algumas coleções: os documentos delas ainda não têm embeddings.",
   "knowledge.noteVectors": "Só busca por palavras-chave: o banco de vetores está indisponível.",
   "knowledge.noteRerank": "Os resultados não foram reordenados: o reranker não respondeu a tempo.",
   "knowledge.rerank": "Reranker",

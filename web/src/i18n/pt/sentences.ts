@@ -211,6 +211,8 @@ export const sentences: Record<keyof Messages, Entry> = {
   not_in_form_of: "{name} não respondeu no formato solicitado.",
   said_nothing: "{name} não descreveu a imagem.",
   only_words: "Só palavras-chave foram comparadas, não significados: {why}",
+  not_embedded_yet:
+    "Em algumas coleções, só palavras-chave foram comparadas: os documentos delas ainda não têm embeddings.",
   not_ranked: "Os melhores resultados não foram reordenados: {why}",
 
   no_address: "Não é um endereço válido: precisa começar com https:// e não pode conter nome de usuário.",

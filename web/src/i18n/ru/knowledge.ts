@@ -172,6 +172,8 @@ export const knowledge = {
   "knowledge.fused": "Итог",
   "knowledge.fusedText": "Определяет порядок результатов.",
   "knowledge.noteMeaning": "Только поиск по словам: модель эмбеддингов не ответила вовремя.",
+  "knowledge.noteNotEmbedded":
+    "В части коллекций — только поиск по словам: эмбеддинги их документов ещё не готовы.",
   "knowledge.noteVectors": "Только поиск по словам: векторная база недоступна.",
   "knowledge.noteRerank": "Результаты не переранжированы: реранкер не ответил вовремя.",
   "knowledge.rerank": "Реранкер",

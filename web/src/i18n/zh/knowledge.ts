@@ -103,6 +103,7 @@ export const knowledge = {
   "knowledge.fused": "综合",
   "knowledge.fusedText": "决定结果的排序。",
   "knowledge.noteMeaning": "仅关键词搜索：嵌入模型未及时响应。",
+  "knowledge.noteNotEmbedded": "部分集合仅进行关键词搜索：其文档尚未生成嵌入。",
   "knowledge.noteVectors": "仅关键词搜索：向量数据库不可用。",
   "knowledge.noteRerank": "结果未重排序：重排序模型未及时响应。",
   "knowledge.rerank": "重排序模型",

@@ -155,6 +155,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   not_in_form_of: "{name} 未按要求的格式回答。",
   said_nothing: "{name} 未对图片进行描述。",
   only_words: "仅按关键词搜索，未进行语义搜索：{why}",
+  not_embedded_yet: "部分集合仅按关键词搜索：其文档尚未生成嵌入。",
   not_ranked: "最佳结果未经重排序：{why}",
 
   no_address: "地址不可用：必须以 https:// 开头，且不能包含用户名。",

@@ -55,6 +55,7 @@ const notes: Record<string, Key> = {
   limited: "knowledge.meaningLimited",
   cancelled: "knowledge.meaningCancelled",
   no_meaning: "knowledge.noteMeaning",
+  not_embedded: "knowledge.noteNotEmbedded",
   no_vectors: "knowledge.noteVectors",
   no_rerank: "knowledge.noteRerank",
 };
