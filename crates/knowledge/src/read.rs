@@ -2,12 +2,22 @@
 //! [`crate::ReadingProcess`], since some parsers cannot be limited in time and memory.
 
 mod charset;
+mod delimited;
+mod epub;
 mod format;
 mod html;
 mod mail;
+mod notebook;
 mod office;
+mod open_document;
+mod outlook;
 mod pdf;
 mod plain;
+mod rtf;
+mod table;
+mod web_archive;
+#[cfg(test)]
+mod zipped;
 
 pub use self::format::Format;
 use crate::{
@@ -45,8 +55,17 @@ fn read_inside(
         Format::Pptx => office::pptx(bytes, limits)?,
         Format::Xlsx => office::xlsx(bytes, limits)?,
         Format::Html => html::read(&plain::decode_page(bytes))?,
-        Format::Mail if inside > MAX_INSIDE => return Err(Unreadable::UnknownFormat),
+        Format::WebArchive => web_archive::read(bytes)?,
+        Format::Mail | Format::OutlookMail if inside > MAX_INSIDE => {
+            return Err(Unreadable::UnknownFormat);
+        }
         Format::Mail => mail::read(bytes, limits, inside)?,
+        Format::OutlookMail => outlook::read(bytes, limits, inside)?,
+        Format::OpenDocument => open_document::read(bytes, limits)?,
+        Format::Epub => epub::read(bytes, limits)?,
+        Format::Rtf => rtf::read(bytes, limits)?,
+        Format::Notebook => notebook::read(bytes, limits)?,
+        Format::Delimited => delimited::read(bytes, limits)?,
         Format::Picture => {
             Picture::of(bytes, limits).unwrap_or(Err(Unreadable::UnknownFormat))?;
             return Err(Unreadable::Picture);

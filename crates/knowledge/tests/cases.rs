@@ -112,8 +112,41 @@ fn emails_are_read_as_a_mail_program_shows_them() {
     assert!(text.trim().ends_with("Attached: picture.png"), "{text}");
 }
 
+#[test]
+fn tables_of_any_delimiter_are_markdown_tables() {
+    for name in ["utf16bom.csv", "utf16nobom.csv"] {
+        let text = read(name).text;
+        let walrus = if name == "utf16bom.csv" {
+            "walrus16"
+        } else {
+            "walrus"
+        };
+        assert_eq!(
+            text,
+            format!("| name | price |\n| --- | --- |\n| {walrus} | 400 |\n")
+        );
+    }
+    let text = read("big.csv").text;
+    let beginning = "| order_id | customer | amount_eur | status |\n| --- | --- | --- | --- |\n\
+        | 1 | cust1 | 7 | open |\n| 2 | cust2 | 14 | open |\n| 3 | cust3 | 21 | closed |\n";
+    assert!(text.starts_with(beginning), "{text}");
+    assert_eq!(text.lines().count(), 401);
+}
+
+#[test]
+fn other_formats_are_read() {
+    check(&[
+        ("rtf.rtf", "The walrusrtf contract costs 400 euros."),
+        ("a.ipynb", "# walrusnb\n\n```\nprint(1)\n```"),
+        ("a.mht", "walrusmht café"),
+        ("a.odt", "walrusodt"),
+    ]);
+}
+
 /// Endings of all formats whose parsers are ours, or take untrusted input in this process.
-const ENDINGS: [&str; 4] = ["eml", "html", "txt", "xml"];
+const ENDINGS: [&str; 12] = [
+    "csv", "eml", "epub", "fodt", "html", "ipynb", "mht", "msg", "odt", "rtf", "txt", "xml",
+];
 
 proptest! {
     #[test]

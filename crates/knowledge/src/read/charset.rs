@@ -144,6 +144,28 @@ fn label(declaration: &[u8], name: &[u8]) -> Option<&'static Encoding> {
         .filter(|encoding| encoding.is_ascii_compatible() || *encoding == ISO_2022_JP)
 }
 
+/// The encoding of a Windows code page.
+pub(super) fn of_code_page(number: u16) -> Option<&'static Encoding> {
+    let label = match number {
+        932 => "shift_jis".to_owned(),
+        936 => "gbk".to_owned(),
+        949 | 51949 => "euc-kr".to_owned(),
+        950 => "big5".to_owned(),
+        874 | 1250..=1258 => format!("windows-{number}"),
+        866 => "ibm866".to_owned(),
+        10_000 => "macintosh".to_owned(),
+        20866 => "koi8-r".to_owned(),
+        21866 => "koi8-u".to_owned(),
+        28591..=28606 => format!("iso-8859-{}", number - 28590),
+        50220..=50222 => "iso-2022-jp".to_owned(),
+        51932 => "euc-jp".to_owned(),
+        54936 => "gb18030".to_owned(),
+        65001 => "utf-8".to_owned(),
+        _ => return None,
+    };
+    Encoding::for_label(label.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use encoding_rs::{

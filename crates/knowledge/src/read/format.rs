@@ -2,7 +2,11 @@
 
 use memchr::memmem;
 
-use super::{html, mail, office, plain};
+use super::{
+    html, mail,
+    office::{self, Archive},
+    outlook, plain,
+};
 use crate::{picture::Picture, unreadable::Unreadable};
 
 /// A file format.
@@ -16,10 +20,24 @@ pub enum Format {
     Pptx,
     /// Excel workbooks.
     Xlsx,
+    /// OpenDocument texts, spreadsheets and presentations.
+    OpenDocument,
+    /// Books.
+    Epub,
+    /// Rich Text Format.
+    Rtf,
     /// Web pages.
     Html,
+    /// Web pages saved with their parts (MHTML).
+    WebArchive,
     /// E-mail messages as files.
     Mail,
+    /// E-mail messages saved by Outlook.
+    OutlookMail,
+    /// Jupyter notebooks.
+    Notebook,
+    /// Tables as delimited text, such as CSV.
+    Delimited,
     /// A picture, which has no text.
     Picture,
     /// Markdown.
@@ -28,10 +46,14 @@ pub enum Format {
     Plain,
 }
 
-/// Signature of old and encrypted Office files.
+/// Signature of Outlook messages, old and encrypted Office files.
 const COMPOUND_FILE: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 /// Supported extensions of Office documents.
 const OFFICE_ENDINGS: [&str; 6] = ["docx", "docm", "pptx", "pptm", "xlsx", "xlsm"];
+/// Supported extensions of OpenDocument files that are ZIP archives.
+const OPEN_ENDINGS: [&str; 6] = ["odt", "ods", "odp", "ott", "ots", "otp"];
+/// Maximum size of the media type in an archive.
+const MIMETYPE_BYTES: u64 = 256;
 /// Number of bytes examined to detect the format.
 const SNIFFED_BYTES: usize = 1024;
 
@@ -50,34 +72,52 @@ impl Format {
             return Ok(Self::Pdf);
         }
         let is_office = OFFICE_ENDINGS.contains(&ending.as_str());
+        let is_zipped = is_office || OPEN_ENDINGS.contains(&ending.as_str());
         if bytes.starts_with(b"PK\x03\x04") {
-            return office::format(bytes).map_err(|why| match why {
+            return zipped(bytes).map_err(|why| match why {
                 // Many other formats are ZIP archives, and one that does not unpack cannot be identified further.
-                Unreadable::Damaged { .. } if !is_office => Unreadable::damaged("a ZIP archive"),
+                Unreadable::Damaged { .. } if !is_zipped => Unreadable::damaged("a ZIP archive"),
                 why => why,
             });
         }
         if bytes.starts_with(COMPOUND_FILE) {
-            return Err(if is_office {
-                Unreadable::Encrypted
-            } else {
-                Unreadable::UnknownFormat
-            });
+            return outlook::format(bytes, is_office);
+        }
+        if bytes.starts_with(b"{\\rtf") {
+            return Ok(Self::Rtf);
         }
         if Picture::media_type(bytes).is_some() {
             return Ok(Self::Picture);
         }
         match ending.as_str() {
             "pdf" => Err(Unreadable::damaged("PDF")),
-            _ if is_office => Err(Unreadable::damaged("an Office document")),
+            _ if is_zipped => Err(Unreadable::damaged("an Office document")),
+            "fodt" | "fods" | "fodp" => Ok(Self::OpenDocument),
+            "epub" => Err(Unreadable::damaged("EPUB")),
+            "msg" => Err(Unreadable::damaged("an e-mail")),
             "html" | "htm" | "xhtml" => Ok(Self::Html),
             "eml" => Ok(Self::Mail),
+            "mht" | "mhtml" => Ok(Self::WebArchive),
+            "ipynb" => Ok(Self::Notebook),
             "md" | "markdown" => Ok(Self::Markdown),
             _ if plain::is_binary(beginning) => Err(Unreadable::UnknownFormat),
+            "csv" | "tsv" | "tab" | "psv" => Ok(Self::Delimited),
             _ if html::is_page(beginning) => Ok(Self::Html),
             "" if mail::is_mail(beginning) => Ok(Self::Mail),
             _ => Ok(Self::Plain),
         }
+    }
+}
+
+/// The format of a ZIP archive. Those that are no Office documents have their media type in a part of its own.
+fn zipped(bytes: &[u8]) -> Result<Format, Unreadable> {
+    let mut archive = Archive::open(bytes, MIMETYPE_BYTES)?;
+    let mimetype = archive.text("mimetype").ok().flatten().unwrap_or_default();
+    match mimetype.trim() {
+        "application/epub+zip" => Ok(Format::Epub),
+        kind if kind.starts_with("application/vnd.oasis.opendocument.") => Ok(Format::OpenDocument),
+        _ if archive.has("META-INF/container.xml") => Ok(Format::Epub),
+        _ => office::format(bytes),
     }
 }
 
@@ -146,6 +186,11 @@ mod tests {
                 "The file is damaged or incomplete: it cannot be read as an Office document.",
             ),
             (
+                "a.odt",
+                b"hello",
+                "The file is damaged or incomplete: it cannot be read as an Office document.",
+            ),
+            (
                 "a.zip",
                 b"PK\x03\x04",
                 "The file is damaged or incomplete: it cannot be read as a ZIP archive.",
@@ -157,6 +202,12 @@ mod tests {
             ("a.eml", b"From: x", "Mail"),
             ("a", b"From: x\nTo: y\nMIME-Version: 1.0\n\n", "Mail"),
             ("a", b"From: x, To: y", "Plain"),
+            ("a.mht", b"From: x", "WebArchive"),
+            ("a.doc", b"{\\rtf1 x}", "Rtf"),
+            ("a.rtf", b"x", "Plain"),
+            ("a.TSV", b"x", "Delimited"),
+            ("a.csv", b"n\0a\0,\0\n\0", "Delimited"),
+            ("a.ipynb", b"{}", "Notebook"),
             ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "Picture"),
             ("a.txt", b"\xff\xd8\xff\xe0 JFIF", "Picture"),
             (

@@ -1,6 +1,6 @@
 //! E-mails as Markdown: subject, people, date, text, and the readable attachments.
 
-mod body;
+pub(super) mod body;
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -47,7 +47,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Documen
             }
             _ => Cow::Borrowed(part.contents()),
         };
-        (name_of(part), content)
+        (name_of(part), Attached::File(content))
     });
     mail.attach(attached.collect(), limits, inside)?;
     Ok(mail.finish())
@@ -70,7 +70,7 @@ pub(super) fn is_mail(beginning: &[u8]) -> bool {
 ///
 /// # Errors
 /// If it is none.
-fn parsed(source: &[u8]) -> Result<Message<'_>, Unreadable> {
+pub(super) fn parsed(source: &[u8]) -> Result<Message<'_>, Unreadable> {
     MessageParser::default()
         .parse(source)
         .filter(|message| !message.headers().is_empty())
@@ -78,7 +78,7 @@ fn parsed(source: &[u8]) -> Result<Message<'_>, Unreadable> {
 }
 
 /// Leaves out a byte order mark and blank lines before the headers.
-fn without_beginning(bytes: &[u8]) -> &[u8] {
+pub(super) fn without_beginning(bytes: &[u8]) -> &[u8] {
     bytes
         .strip_prefix(b"\xef\xbb\xbf")
         .unwrap_or(bytes)
@@ -86,7 +86,7 @@ fn without_beginning(bytes: &[u8]) -> &[u8] {
 }
 
 /// Headers should be ASCII or UTF-8. In others, which old programs write, the encoding is detected.
-fn with_utf8_headers(bytes: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn with_utf8_headers(bytes: &[u8]) -> Cow<'_, [u8]> {
     let end = ["\r\n\r\n", "\n\n"]
         .iter()
         .filter_map(|blank| memmem::find(bytes, blank.as_bytes()))
@@ -121,14 +121,21 @@ fn headers(message: &Message<'_>) -> String {
     text
 }
 
+/// What is attached to a message.
+pub(super) enum Attached<'a> {
+    File(Cow<'a, [u8]>),
+    /// Another message, which is read already.
+    Message(Result<Document, Unreadable>),
+}
+
 /// The text of a message, to which attachments are added.
-struct Mail {
+pub(super) struct Mail {
     text: String,
     pages: Vec<Page>,
 }
 
 impl Mail {
-    fn new(text: String) -> Self {
+    pub(super) fn new(text: String) -> Self {
         Self {
             text,
             pages: Vec::new(),
@@ -139,9 +146,9 @@ impl Mail {
     ///
     /// # Errors
     /// If there is too much text.
-    fn attach(
+    pub(super) fn attach(
         &mut self,
-        attached: Vec<(String, Cow<'_, [u8]>)>,
+        attached: Vec<(String, Attached<'_>)>,
         limits: &Limits,
         inside: u32,
     ) -> Result<(), Unreadable> {
@@ -151,12 +158,14 @@ impl Mail {
         }
         let mut paged = Vec::new();
         for (name, content) in attached.into_iter().take(MAX_ATTACHMENTS) {
-            // Signatures and buttons are pictures; the list of names is enough.
-            if Picture::media_type(&content).is_some() {
-                continue;
-            }
+            let document = match content {
+                // Signatures and buttons are pictures; the list of names is enough.
+                Attached::File(bytes) if Picture::media_type(&bytes).is_some() => continue,
+                Attached::File(bytes) => read_inside(&name, &bytes, limits, inside + 1),
+                Attached::Message(document) => document,
+            };
             // An attachment that cannot be read does not affect the rest.
-            match read_inside(&name, &content, limits, inside + 1) {
+            match document {
                 Ok(document) if !document.pages.is_empty() => paged.push((name, document)),
                 Ok(document) => self.add(&name, document.text.trim()),
                 Err(why) => self.add(&name, &format!("({why})")),
@@ -199,7 +208,7 @@ impl Mail {
         Ok(())
     }
 
-    fn finish(self) -> Document {
+    pub(super) fn finish(self) -> Document {
         Document {
             pages: self.pages,
             ..Document::of_markdown(self.text)

@@ -8,18 +8,18 @@ mod sheets;
 mod writing;
 mod xml;
 
-use self::{
-    archive::Archive,
-    writing::{Styles, Writing},
-    xml::{Item, Items},
-};
+use self::writing::{Styles, Writing};
 use crate::{
     document::{Document, Page},
     read::Format,
     unreadable::{Limits, Unreadable},
 };
 
-pub(super) use sheets::xlsx;
+pub(super) use self::{
+    archive::Archive,
+    sheets::xlsx,
+    xml::{Item, Items, Tag},
+};
 
 const DOCX: &str = "word/document.xml";
 const PPTX: &str = "ppt/presentation.xml";

@@ -13,7 +13,7 @@ use crate::unreadable::Unreadable;
 const PARTS_LIMIT: usize = 20_000;
 
 /// An archive in memory.
-pub(super) struct Archive<'a> {
+pub(in crate::read) struct Archive<'a> {
     archive: ZipSliceArchive<&'a [u8]>,
     parts: HashMap<String, (ZipArchiveEntryWayfinder, CompressionMethod)>,
     limit_bytes: u64,
@@ -25,7 +25,7 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// If it is damaged, or its parts are encrypted.
-    pub(super) fn open(bytes: &'a [u8], limit_bytes: u64) -> Result<Self, Unreadable> {
+    pub(in crate::read) fn open(bytes: &'a [u8], limit_bytes: u64) -> Result<Self, Unreadable> {
         let archive = ZipArchive::from_slice(bytes).map_err(|_| damaged())?;
         let mut parts = HashMap::new();
         let mut entries = archive.entries();
@@ -52,7 +52,7 @@ impl<'a> Archive<'a> {
     }
 
     /// Whether a part of this name exists.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(in crate::read) fn has(&self, name: &str) -> bool {
         self.parts.contains_key(name)
     }
 
@@ -60,7 +60,7 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// If it is damaged, or exceeds the limit.
-    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
+    pub(in crate::read) fn text(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
         let Some((wayfinder, method)) = self.parts.get(name) else {
             return Ok(None);
         };
