@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use encoding_rs::Encoding;
+use encoding_rs::{Encoding, ISO_2022_JP, UTF_8};
 use knowledge::{Document, Limits as ReadLimits};
 use outbound::{Fault, Limits, Request, location};
 use reqwest::{
@@ -121,10 +121,11 @@ impl Body {
         let named = label.and_then(|label| {
             Encoding::for_label(label.trim().trim_matches(['"', '\'']).as_bytes())
         });
+        let is_utf8 = std::str::from_utf8(&self.bytes).is_ok();
+        // ISO-2022-JP is written in ASCII, so it is valid UTF-8 too.
+        let is_escaped = named == Some(ISO_2022_JP) && self.bytes.is_ascii();
         match named {
-            Some(encoding)
-                if encoding != encoding_rs::UTF_8 && std::str::from_utf8(&self.bytes).is_err() =>
-            {
+            Some(encoding) if encoding != UTF_8 && (is_escaped || !is_utf8) => {
                 encoding.decode(&self.bytes).0.into_owned().into_bytes()
             }
             _ => self.bytes.clone(),
@@ -141,6 +142,8 @@ impl Body {
             "text/html" | "application/xhtml+xml" => "html",
             "application/pdf" => "pdf",
             "text/markdown" => "md",
+            "text/csv" => "csv",
+            "text/tab-separated-values" => "tsv",
             "message/rfc822" => "eml",
             kind if kind.starts_with("text/") => "txt",
             "application/json"
@@ -352,4 +355,41 @@ fn name_of(url: &Url) -> String {
         .path_segments()
         .and_then(|mut parts| parts.rfind(|part| !part.is_empty()));
     last.or(url.host_str()).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_page_is_converted_from_the_encoding_in_its_header() {
+        for (kind, bytes, expected) in [
+            ("text/html; charset=koi8-r", &b"\xc4\xc1"[..], "да"),
+            (
+                "text/html; charset=ISO-2022-JP",
+                b"\x1b$BF|K\\8l\x1b(B",
+                "日本語",
+            ),
+            (
+                "text/html; charset=iso-2022-jp",
+                "日本語".as_bytes(),
+                "日本語",
+            ),
+            ("text/html; charset=windows-1251", "да".as_bytes(), "да"),
+            ("text/html", "да".as_bytes(), "да"),
+        ] {
+            let body = Body {
+                url: "http://example.org/".parse().unwrap(),
+                headers: HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))]),
+                bytes: bytes.to_vec(),
+            };
+            assert_eq!(
+                String::from_utf8(body.recoded()).unwrap(),
+                expected,
+                "{kind}"
+            );
+        }
+    }
 }

@@ -58,6 +58,13 @@ fn type_by_ending(url: &str) -> &'static str {
         Some("docx") => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         Some("xlsx") => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         Some("pptx") => "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        Some("odt") => "application/vnd.oasis.opendocument.text",
+        Some("ods") => "application/vnd.oasis.opendocument.spreadsheet",
+        Some("odp") => "application/vnd.oasis.opendocument.presentation",
+        Some("rtf") => "application/rtf",
+        Some("epub") => "application/epub+zip",
+        Some("eml") => "message/rfc822",
+        Some("msg") => "application/vnd.ms-outlook",
         _ => PDF,
     }
 }

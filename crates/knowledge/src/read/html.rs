@@ -91,6 +91,25 @@ fn markdown(dom: &Dom) -> String {
     body.md(None).to_string()
 }
 
+/// Reads all of a page, such as a chapter of a book, which may be shorter than an article.
+///
+/// # Errors
+/// If it has too many elements, is nested too deeply, or has too many attributes.
+pub(super) fn read_whole(page: &str) -> Result<String, Unreadable> {
+    if !scan::is_bearable(page) {
+        return Err(Unreadable::damaged("a web page"));
+    }
+    let document = Readability::new(page, None, None)
+        .map_err(|_| Unreadable::damaged("a web page"))?
+        .doc;
+    document
+        .select("head, script, style, noscript, template, svg")
+        .remove();
+    let body = document.select("body");
+    let whole = body.nodes().first().map(|body| body.md(None));
+    Ok(super::plain::tidy(&whole.unwrap_or_default()))
+}
+
 /// The page below its title, unless it begins with the title.
 fn titled(title: &str, text: &str) -> Document {
     let begins_with_it = text

@@ -1,28 +1,107 @@
 //! E-mails as Markdown: subject, people, date, text, and the readable attachments.
 
-use std::fmt::Write;
+pub(super) mod body;
 
-use mail_parser::{Address, MessageParser, MessagePart, MimeHeaders, PartType};
+use std::{borrow::Cow, fmt::Write};
 
-use super::{html, read_inside};
+use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use memchr::memmem;
+
+use super::{charset, read_inside};
 use crate::{
-    document::Document,
+    document::{Document, Page},
+    picture::Picture,
     unreadable::{Limits, Unreadable},
 };
 
 /// Maximum number of attachments that are read; of others, only the names are listed.
 const MAX_ATTACHMENTS: usize = 50;
+/// File names of attachments without one, by media type.
+const NAMES: [(&str, &str); 12] = [
+    ("text/calendar", "invite.ics"),
+    ("text/html", "attachment.html"),
+    ("text/csv", "attachment.csv"),
+    ("text/markdown", "attachment.md"),
+    ("text/rtf", "attachment.rtf"),
+    ("application/rtf", "attachment.rtf"),
+    ("application/pdf", "attachment.pdf"),
+    ("application/json", "attachment.json"),
+    ("image/jpeg", "picture.jpg"),
+    ("image/svg+xml", "picture.svg"),
+    ("message/rfc822", "message.eml"),
+    ("message/global", "message.eml"),
+];
 
 /// Reads an e-mail with its attachments. `inside` is its nesting depth in other e-mails.
 ///
 /// # Errors
 /// If it is not an e-mail.
 pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Document, Unreadable> {
-    let damaged = || Unreadable::damaged("an e-mail");
-    let message = MessageParser::default().parse(bytes).ok_or_else(damaged)?;
-    if message.headers().is_empty() {
-        return Err(damaged());
+    let source = with_utf8_headers(without_beginning(bytes));
+    let message = parsed(&source)?;
+    let mut mail = Mail::new(headers(&message) + &body::text(&message)?);
+    let attached = message.attachments().map(|part| {
+        let content = match part.body {
+            PartType::Text(_) | PartType::Html(_) => {
+                Cow::Owned(body::decoded(&message, part).into_owned().into_bytes())
+            }
+            _ => Cow::Borrowed(part.contents()),
+        };
+        (name_of(part), Attached::File(content))
+    });
+    mail.attach(attached.collect(), limits, inside)?;
+    Ok(mail.finish())
+}
+
+/// Whether a file without a known extension is an e-mail.
+pub(super) fn is_mail(beginning: &[u8]) -> bool {
+    let beginning = String::from_utf8_lossy(without_beginning(beginning));
+    let headers: Vec<&str> = beginning
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, _)| name)
+        .collect();
+    let has = |name: &str| headers.iter().any(|it| it.eq_ignore_ascii_case(name));
+    has("MIME-Version") && (has("From") || has("Received") || has("Content-Type"))
+}
+
+/// Parses a message.
+///
+/// # Errors
+/// If it is none.
+pub(super) fn parsed(source: &[u8]) -> Result<Message<'_>, Unreadable> {
+    MessageParser::default()
+        .parse(source)
+        .filter(|message| !message.headers().is_empty())
+        .ok_or_else(|| Unreadable::damaged("an e-mail"))
+}
+
+/// Leaves out a byte order mark and blank lines before the headers.
+pub(super) fn without_beginning(bytes: &[u8]) -> &[u8] {
+    bytes
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(bytes)
+        .trim_ascii_start()
+}
+
+/// Headers should be ASCII or UTF-8. In others, which old programs write, the encoding is detected.
+pub(super) fn with_utf8_headers(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let end = ["\r\n\r\n", "\n\n"]
+        .iter()
+        .filter_map(|blank| memmem::find(bytes, blank.as_bytes()))
+        .min()
+        .unwrap_or(bytes.len());
+    let (headers, rest) = bytes.split_at(end);
+    if std::str::from_utf8(headers).is_ok() {
+        return Cow::Borrowed(bytes);
     }
+    let mut source = charset::decoded(headers, None).into_owned().into_bytes();
+    source.extend_from_slice(rest);
+    Cow::Owned(source)
+}
+
+fn headers(message: &Message<'_>) -> String {
     let mut text = String::new();
     if let Some(subject) = message.subject() {
         _ = writeln!(text, "# {}\n", subject.replace('\n', " "));
@@ -39,48 +118,137 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Documen
     if let Some(date) = message.date() {
         _ = writeln!(text, "Date: {}", date.to_rfc3339());
     }
-    for part in message.text_bodies() {
-        match &part.body {
-            PartType::Text(words) => _ = write!(text, "\n{}\n", super::plain::tidy(words).trim()),
-            PartType::Html(page) => _ = write!(text, "\n{}\n", html::read(page)?.text),
-            _ => {}
+    text
+}
+
+/// What is attached to a message.
+pub(super) enum Attached<'a> {
+    File(Cow<'a, [u8]>),
+    /// Another message, which is read already.
+    Message(Result<Document, Unreadable>),
+}
+
+/// The text of a message, to which attachments are added.
+pub(super) struct Mail {
+    text: String,
+    pages: Vec<Page>,
+}
+
+impl Mail {
+    pub(super) fn new(text: String) -> Self {
+        Self {
+            text,
+            pages: Vec::new(),
         }
     }
-    let attached: Vec<_> = message
-        .attachments()
-        .map(|part| (name_of(part), part))
-        .collect();
-    if !attached.is_empty() {
-        let names: Vec<&str> = attached.iter().map(|(name, _)| name.as_str()).collect();
-        _ = writeln!(text, "\nAttached: {}", names.join(", "));
+
+    /// Adds the names and the texts of attachments.
+    ///
+    /// # Errors
+    /// If there is too much text.
+    pub(super) fn attach(
+        &mut self,
+        attached: Vec<(String, Attached<'_>)>,
+        limits: &Limits,
+        inside: u32,
+    ) -> Result<(), Unreadable> {
+        if !attached.is_empty() {
+            let names: Vec<&str> = attached.iter().map(|(name, _)| name.as_str()).collect();
+            _ = writeln!(self.text, "\nAttached: {}", names.join(", "));
+        }
+        let mut paged = Vec::new();
+        for (name, content) in attached.into_iter().take(MAX_ATTACHMENTS) {
+            let document = match content {
+                // Signatures and buttons are pictures; the list of names is enough.
+                Attached::File(bytes) if Picture::media_type(&bytes).is_some() => continue,
+                Attached::File(bytes) => read_inside(&name, &bytes, limits, inside + 1),
+                Attached::Message(document) => document,
+            };
+            // An attachment that cannot be read does not affect the rest.
+            match document {
+                Ok(document) if !document.pages.is_empty() => paged.push((name, document)),
+                Ok(document) => self.add(&name, document.text.trim()),
+                Err(why) => self.add(&name, &format!("({why})")),
+            }
+            self.check(limits)?;
+        }
+        // A page lasts to the beginning of the next, so nothing without pages follows.
+        for (name, document) in paged {
+            self.add_pages(&name, &document);
+            self.check(limits)?;
+        }
+        Ok(())
     }
-    for (name, part) in attached.iter().take(MAX_ATTACHMENTS) {
-        if text.len() as u64 > limits.text_bytes {
+
+    fn add(&mut self, name: &str, text: &str) {
+        _ = write!(self.text, "\n## Attached: {name}\n\n{text}\n");
+    }
+
+    fn add_pages(&mut self, name: &str, document: &Document) {
+        let beginning = self.text.len();
+        self.add(name, &document.text);
+        let shift = self.text.len() - 1 - document.text.len();
+        self.pages.extend(document.pages.iter().map(|page| Page {
+            number: page.number,
+            // The first page has the name above it.
+            start: if page.start == 0 {
+                beginning
+            } else {
+                page.start + shift
+            },
+        }));
+    }
+
+    fn check(&self, limits: &Limits) -> Result<(), Unreadable> {
+        if self.text.len() as u64 > limits.text_bytes {
             return Err(Unreadable::TooMuchText {
                 limit_bytes: limits.text_bytes,
             });
         }
-        // An attachment that cannot be read does not affect the rest.
-        match read_inside(name, part.contents(), limits, inside + 1) {
-            Ok(document) => _ = write!(text, "\n## Attached: {name}\n\n{}\n", document.text.trim()),
-            Err(why) => _ = write!(text, "\n## Attached: {name}\n\n({why})\n"),
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Document {
+        Document {
+            pages: self.pages,
+            ..Document::of_markdown(self.text)
         }
     }
-    Ok(Document::of_markdown(text))
 }
 
-/// The name of an attachment, on one line.
+/// The name of an attachment, on one line, with an ending that tells its format.
 fn name_of(part: &MessagePart<'_>) -> String {
     let is_mail = matches!(part.body, PartType::Message(_));
-    let name = part
-        .attachment_name()
-        .unwrap_or(if is_mail { "message.eml" } else { "attachment" });
-    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Its format is detected by the extension.
-    if is_mail && !name.ends_with(".eml") {
-        name + ".eml"
+    let default = if is_mail {
+        "message.eml"
     } else {
-        name
+        usual_name(part)
+    };
+    let name = part.attachment_name().unwrap_or(default);
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ending = default.rsplit_once('.').map(|(_, ending)| ending);
+    match ending {
+        Some(ending) if is_mail && !name.ends_with(".eml") || !name.contains('.') => {
+            format!("{name}.{ending}")
+        }
+        _ => name,
+    }
+}
+
+/// The name of an attachment that has none, by its media type.
+fn usual_name(part: &MessagePart<'_>) -> &'static str {
+    let kind = part.content_type();
+    let media_type = kind.map(|kind| {
+        let subtype = kind.subtype().unwrap_or_default();
+        format!("{}/{subtype}", kind.ctype()).to_ascii_lowercase()
+    });
+    let media_type = media_type.unwrap_or_default();
+    let listed = NAMES.iter().find(|(kind, _)| *kind == media_type);
+    match (listed, media_type.split('/').next()) {
+        (Some((_, name)), _) => name,
+        (None, Some("image")) => "picture.png",
+        (None, Some("text")) => "attachment.txt",
+        (None, _) => "attachment",
     }
 }
 
@@ -93,84 +261,4 @@ fn named(people: &Address<'_>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_email_is_read_with_its_headers() {
-        let mail = "From: =?utf-8?B?0JDQvdC90LA=?= <anna@example.org>\r\nTo: team@example.org\r\n\
-            Subject: =?utf-8?Q?D=C3=A9ploiement?=\r\nDate: Mon, 23 Nov 2026 10:00:00 +0000\r\n\
-            MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n\
-            --b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n\
-            The caf=C3=A9 opens on Friday.\r\n--b\r\nContent-Type: application/pdf\r\n\
-            Content-Disposition: attachment; filename=\"plan.pdf\"\r\n\r\nxx\r\n--b--\r\n";
-        let document = read(mail.as_bytes(), &Limits::default(), 0).unwrap();
-        assert_eq!(document.title.as_deref(), Some("Déploiement"));
-        for words in [
-            "From: Анна <anna@example.org>",
-            "2026-11-23",
-            "The café opens",
-            "Attached: plan.pdf",
-        ] {
-            assert!(
-                document.text.contains(words),
-                "{words} in {}",
-                document.text
-            );
-        }
-        assert!(
-            document
-                .text
-                .contains("(The file is damaged or incomplete: it cannot be read as PDF.)")
-        );
-        assert!(read(b"", &Limits::default(), 0).is_err());
-    }
-
-    fn mail(subject: &str, kind: &str, name: &str, attached: &str) -> String {
-        format!(
-            "From: a@example.org\r\nSubject: {subject}\r\nMIME-Version: 1.0\r\n\
-             Content-Type: multipart/mixed; boundary={subject}\r\n\r\n\
-             --{subject}\r\nContent-Type: text/plain\r\n\r\nSee below.\r\n\
-             --{subject}\r\nContent-Type: {kind}\r\nContent-Disposition: attachment; filename=\"{name}\"\r\n\r\n\
-             {attached}\r\n--{subject}--\r\n"
-        )
-    }
-
-    #[test]
-    fn what_is_attached_is_read_to_a_depth() {
-        let read = |mail: &str| read(mail.as_bytes(), &Limits::default(), 0).unwrap();
-        let page = "<html><body><p>The walrus costs 400 euros, and it costs them every single year.</p></body></html>";
-        let document = read(&mail("One", "text/html", "offer.html", page));
-        assert!(
-            document.text.contains("## Attached: offer.html")
-                && document.text.contains("400 euros"),
-            "{}",
-            document.text
-        );
-        assert!(
-            document
-                .headings
-                .iter()
-                .any(|heading| heading.title == "Attached: offer.html")
-        );
-        let inner = mail("Inner", "text/csv", "prices.csv", "walrus,400");
-        let document = read(&mail("Outer", "message/rfc822", "inner.eml", &inner));
-        assert!(document.text.contains("walrus,400"), "{}", document.text);
-        // Endlessly nested e-mails, as an attacker might send.
-        let mut nested = inner;
-        for depth in 0..40 {
-            nested = mail(
-                &format!("Depth{depth}"),
-                "message/rfc822",
-                "inner.eml",
-                &nested,
-            );
-        }
-        let document = read(&nested);
-        assert!(
-            document.text.contains("Depth39") && !document.text.contains("walrus"),
-            "{}",
-            document.text
-        );
-    }
-}
+mod tests;

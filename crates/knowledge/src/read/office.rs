@@ -22,17 +22,19 @@ mod word;
 mod writing;
 mod xml;
 
-use self::{
-    archive::Archive,
-    relations::Relations,
-    xml::{Item, Items},
-};
+use self::relations::Relations;
 use crate::{
     read::Format,
     unreadable::{Limits, Unreadable},
 };
 
-pub(super) use self::{sheets::xlsx, slides::pptx, word::docx};
+pub(super) use self::{
+    archive::Archive,
+    sheets::xlsx,
+    slides::pptx,
+    word::docx,
+    xml::{Item, Items, Tag},
+};
 
 /// The main parts as most programs name them.
 const DOCX: &str = "word/document.xml";

@@ -18,7 +18,7 @@ const FIRST_SECOND: i64 = 100_000_000;
 
 /// Common names of file types, and their extensions.
 const KINDS: [(&[&str], &[&str]); 8] = [
-    (&["word"], &["docx", "docm"]),
+    (&["word"], &["docx", "docm", "odt", "rtf"]),
     (
         &[
             "slides",
@@ -27,17 +27,17 @@ const KINDS: [(&[&str], &[&str]); 8] = [
             "presentation",
             "presentations",
         ],
-        &["pptx", "pptm"],
+        &["pptx", "pptm", "odp"],
     ),
     (
         &["tables", "table", "excel", "spreadsheet", "spreadsheets"],
-        &["xlsx", "xlsm", "csv", "tsv"],
+        &["xlsx", "xlsm", "ods", "csv", "tsv"],
     ),
     (
         &["pages", "page", "web", "webpage", "html"],
-        &["html", "htm", "xhtml"],
+        &["html", "htm", "xhtml", "mht", "mhtml"],
     ),
-    (&["mail", "mails", "email", "emails"], &["eml"]),
+    (&["mail", "mails", "email", "emails"], &["eml", "msg"]),
     (
         &["text", "texts", "plain"],
         &["md", "markdown", "txt", "rst"],
@@ -276,7 +276,10 @@ mod tests {
         check_types(json!("pdf"), &["pdf"]);
         check_types(json!(".PDF"), &["pdf"]);
         check_types(json!("*.rs, toml"), &["rs", "toml"]);
-        check_types(json!(["PDF files", "Word"]), &["pdf", "docx", "docm"]);
+        check_types(
+            json!(["PDF files", "Word"]),
+            &["pdf", "docx", "docm", "odt", "rtf"],
+        );
         check_types(json!("pdf or markdown"), &["pdf", "md", "markdown"]);
     }
 

@@ -3,11 +3,11 @@ import type { SearchFilter } from "../../api/knowledge.ts";
 
 const endings = {
   pdf: ["pdf"],
-  word: ["docx", "docm"],
-  slides: ["pptx", "pptm"],
-  tables: ["xlsx", "xlsm", "csv", "tsv"],
-  pages: ["html", "htm", "xhtml"],
-  mail: ["eml"],
+  word: ["docx", "docm", "odt", "rtf"],
+  slides: ["pptx", "pptm", "odp"],
+  tables: ["xlsx", "xlsm", "ods", "csv", "tsv"],
+  pages: ["html", "htm", "xhtml", "mht", "mhtml"],
+  mail: ["eml", "msg"],
   text: ["md", "markdown", "txt", "rst"],
   pictures: ["png", "jpg", "jpeg", "webp", "gif"],
 };

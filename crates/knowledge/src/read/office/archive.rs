@@ -15,7 +15,7 @@ const PARTS_LIMIT: usize = 20_000;
 const ROOT_BYTES: u64 = 65_536;
 
 /// An archive in memory.
-pub(super) struct Archive<'a> {
+pub(in crate::read) struct Archive<'a> {
     archive: ZipSliceArchive<&'a [u8]>,
     /// By name in lower case, since names of parts are equal regardless of it.
     parts: HashMap<String, (ZipArchiveEntryWayfinder, CompressionMethod)>,
@@ -28,7 +28,7 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// If it is damaged, or its parts are encrypted.
-    pub(super) fn open(bytes: &'a [u8], limit_bytes: u64) -> Result<Self, Unreadable> {
+    pub(in crate::read) fn open(bytes: &'a [u8], limit_bytes: u64) -> Result<Self, Unreadable> {
         let archive = ZipArchive::from_slice(bytes).map_err(|_| damaged())?;
         let mut parts = HashMap::new();
         let mut entries = archive.entries();
@@ -55,7 +55,7 @@ impl<'a> Archive<'a> {
     }
 
     /// Whether a part of this name exists.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(in crate::read) fn has(&self, name: &str) -> bool {
         self.parts.contains_key(&name.to_ascii_lowercase())
     }
 
@@ -63,7 +63,7 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// If it is damaged, or exceeds the limit.
-    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
+    pub(in crate::read) fn text(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
         // The sizes stated in the archive are not trusted: the actual output is counted.
         let Some(bytes) = self.unpacked(name, self.left_bytes + 1)? else {
             return Ok(None);

@@ -12,7 +12,7 @@ use super::damaged;
 use crate::unreadable::Unreadable;
 
 /// The next item of a part.
-pub(super) enum Item {
+pub(in crate::read) enum Item {
     /// An element begins.
     Open(Tag),
     /// The innermost open element ends.
@@ -22,14 +22,14 @@ pub(super) enum Item {
 }
 
 /// An element's name without its prefix, and its attributes.
-pub(super) struct Tag {
-    pub(super) name: String,
+pub(in crate::read) struct Tag {
+    pub(in crate::read) name: String,
     attributes: Vec<(String, String)>,
 }
 
 impl Tag {
     /// An attribute by its name without prefix.
-    pub(super) fn attribute(&self, name: &str) -> Option<String> {
+    pub(in crate::read) fn attribute(&self, name: &str) -> Option<String> {
         let local = |full: &str| full.rsplit(':').next() == Some(name);
         self.attributes
             .iter()
@@ -44,7 +44,7 @@ impl Tag {
     }
 
     /// A prefixed attribute, by its name without prefix.
-    pub(super) fn prefixed_attribute(&self, name: &str) -> Option<String> {
+    pub(in crate::read) fn prefixed_attribute(&self, name: &str) -> Option<String> {
         self.attributes
             .iter()
             .find(|(full, _)| full.split_once(':').is_some_and(|(_, local)| local == name))
@@ -53,7 +53,7 @@ impl Tag {
 }
 
 /// Iterates over a part.
-pub(super) struct Items<'a> {
+pub(in crate::read) struct Items<'a> {
     reader: Reader<&'a [u8]>,
     /// The end of an empty element.
     waiting: VecDeque<Item>,
@@ -61,7 +61,7 @@ pub(super) struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    pub(super) fn new(xml: &'a str) -> Self {
+    pub(in crate::read) fn new(xml: &'a str) -> Self {
         Self {
             reader: Reader::from_str(xml),
             waiting: VecDeque::new(),

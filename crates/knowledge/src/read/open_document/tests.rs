@@ -1,0 +1,174 @@
+//! Tests with OpenDocument files built part by part.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    document::Page,
+    read::{Format, zipped::zip},
+};
+
+fn file(kind: &str, content: &str) -> Vec<u8> {
+    let mimetype = format!("application/vnd.oasis.opendocument.{kind}");
+    zip(&[
+        ("mimetype", &mimetype),
+        ("content.xml", content),
+        (
+            "meta.xml",
+            "<office:document-meta><office:meta><dc:title>Plan</dc:title></office:meta></office:document-meta>",
+        ),
+    ])
+}
+
+fn text(body: &str) -> Document {
+    let content = format!(
+        "<office:document-content><office:automatic-styles>\
+         <style:style style:name=\"T1\"><style:text-properties style:text-position=\"super 58%\"/></style:style>\
+         <style:style style:name=\"T2\"><style:text-properties style:text-line-through-style=\"solid\"/></style:style>\
+         <text:list-style style:name=\"L1\"><text:list-level-style-number text:level=\"1\" style:num-format=\"1\"/>\
+         <text:list-level-style-bullet text:level=\"2\"/></text:list-style>\
+         <number:text>ignored</number:text></office:automatic-styles>\
+         <office:body><office:text>{body}</office:text></office:body></office:document-content>"
+    );
+    let bytes = file("text", &content);
+    assert_eq!(Format::of("a", &bytes).unwrap(), Format::OpenDocument);
+    read(&bytes, &Limits::default()).unwrap()
+}
+
+fn check(body: &str, expected: &str) {
+    assert_eq!(text(body).text, expected, "{body}");
+}
+
+#[test]
+fn a_text_is_read_with_its_structure() {
+    check(
+        "<text:h text:outline-level=\"2\">Costs</text:h><text:p>10<text:span text:style-name=\"T1\">6</text:span> \
+         euros<text:span text:style-name=\"T2\"> gone</text:span>,<text:s text:c=\"2\"/>a<text:tab/>b<text:line-break/>c\
+         </text:p>",
+        "## Costs\n\n10^6 euros,  a b\nc\n\n",
+    );
+    check(
+        "<text:list text:style-name=\"L1\"><text:list-item><text:p>one</text:p><text:list><text:list-item><text:p>in\
+         </text:p></text:list-item></text:list></text:list-item><text:list-item><text:p>two</text:p></text:list-item>\
+         </text:list><text:p>after</text:p>",
+        "1. one\n  - in\n2. two\n\nafter\n\n",
+    );
+    check(
+        "<text:p>Sea<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>A note.</text:p>\
+         </text:note-body></text:note> lion<draw:frame><draw:text-box><text:p>box</text:p></draw:text-box></draw:frame>\
+         <office:annotation><dc:creator>Ann</dc:creator><dc:date>2026</dc:date><text:p>Really?</text:p>\
+         </office:annotation></text:p>",
+        "box\n\nSea lion\n\nA note.\n\nReally?\n\n",
+    );
+    check(
+        "<text:tracked-changes><text:p>old</text:p></text:tracked-changes><text:p>on <text:date>23 May</text:date> \
+         <text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text></text:ruby></text:p>",
+        "on 23 May 漢字(かんじ)\n\n",
+    );
+    assert_eq!(text("<text:p>x</text:p>").title.as_deref(), Some("Plan"));
+}
+
+#[test]
+fn pages_begin_at_page_breaks() {
+    let document = text("<text:p>one</text:p><text:soft-page-break/><text:p>two</text:p>");
+    let pages: Vec<_> = document
+        .pages
+        .iter()
+        .map(|it| (it.number, it.start))
+        .collect();
+    assert_eq!(pages, [(1, 0), (2, 5)]);
+}
+
+#[test]
+fn a_spreadsheet_is_read_as_tables() {
+    let content = "<office:document-content><office:body><office:spreadsheet><table:table table:name=\"May\">\
+        <table:table-row><table:table-cell><text:p>name</text:p></table:table-cell><table:table-cell><text:p>price</text:p>\
+        </table:table-cell><table:table-cell table:number-columns-repeated=\"16382\"/></table:table-row>\
+        <table:table-row table:number-rows-repeated=\"2\"><table:table-cell table:number-columns-repeated=\"2\">\
+        <text:p>a|b</text:p><text:p>c</text:p></table:table-cell></table:table-row>\
+        <table:table-row table:number-rows-repeated=\"1048000\"><table:table-cell/></table:table-row></table:table>\
+        </office:spreadsheet></office:body></office:document-content>";
+    let document = read(&file("spreadsheet", content), &Limits::default()).unwrap();
+    assert_eq!(
+        document.text,
+        "## May\n\n| name | price |\n| --- | --- |\n| a\\|b c | a\\|b c |\n| a\\|b c | a\\|b c |\n\n"
+    );
+}
+
+#[test]
+fn each_slide_is_a_page() {
+    let content = "<office:document-content><office:body><office:presentation><draw:page><draw:frame \
+        presentation:class=\"title\"><draw:text-box><text:p>Walruses</text:p></draw:text-box></draw:frame><draw:frame>\
+        <draw:text-box><text:p>live in the north</text:p></draw:text-box></draw:frame><presentation:notes><draw:frame>\
+        <draw:text-box><text:p>Speak slowly.</text:p></draw:text-box></draw:frame></presentation:notes></draw:page>\
+        <draw:page><draw:frame><draw:text-box><text:p>End</text:p></draw:text-box></draw:frame></draw:page>\
+        </office:presentation></office:body></office:document-content>";
+    let document = read(&file("presentation", content), &Limits::default()).unwrap();
+    assert_eq!(
+        document.text,
+        "## Walruses\n\nlive in the north\n\nSpeak slowly.\n\nEnd\n\n"
+    );
+    assert_eq!(
+        document.pages,
+        [
+            Page {
+                number: 1,
+                start: 0
+            },
+            Page {
+                number: 2,
+                start: 47
+            }
+        ]
+    );
+}
+
+#[test]
+fn flat_files_are_read_and_encrypted_ones_refused() {
+    let flat = "<?xml version=\"1.0\"?><office:document><office:meta><dc:title>Plan</dc:title></office:meta>\
+        <office:body><office:text><text:p>flat</text:p></office:text></office:body></office:document>";
+    let document = read(flat.as_bytes(), &Limits::default()).unwrap();
+    assert_eq!(
+        (document.text.as_str(), document.title.as_deref()),
+        ("flat\n\n", Some("Plan"))
+    );
+    let bytes = zip(&[
+        ("mimetype", "application/vnd.oasis.opendocument.text"),
+        (
+            "META-INF/manifest.xml",
+            "<manifest:file-entry><manifest:encryption-data/></manifest:file-entry>",
+        ),
+        ("content.xml", "\u{1}"),
+    ]);
+    assert_eq!(read(&bytes, &Limits::default()), Err(Unreadable::Encrypted));
+}
+
+#[test]
+fn repeated_cells_end_at_the_limit() {
+    let row = format!(
+        "<table:table-row table:number-rows-repeated=\"1000\"><table:table-cell table:number-columns-repeated=\"1000\">\
+         <text:p>{}</text:p></table:table-cell></table:table-row>",
+        "x".repeat(100_000)
+    );
+    let content = format!("<x><table:table>{}</table:table></x>", row.repeat(3));
+    let refusal = read(&file("spreadsheet", &content), &Limits::default());
+    assert!(matches!(refusal, Err(Unreadable::TooMuchText { .. })));
+}
+
+proptest! {
+    #[test]
+    fn any_nesting_is_read_or_refused(
+        parts in prop::collection::vec(
+            prop::sample::select(vec![
+                "<text:p>", "</text:p>", "<table:table>", "</table:table>", "<table:table-row>", "</table:table-row>",
+                "<table:table-cell table:number-columns-repeated=\"9\">", "</table:table-cell>", "<text:list>",
+                "</text:list>", "<text:list-item>", "</text:list-item>", "<text:note-body>", "</text:note-body>",
+                "<text:s text:c=\"99999999999\"/>", "<text:h text:outline-level=\"99\">", "</text:h>", "walrus", "<draw:page/>",
+                "<text:soft-page-break/>", "<text:span>", "</text:span>", "<office:meta>", "</office:meta>",
+            ]),
+            0..40,
+        )
+    ) {
+        let _ = read_parts(&parts.concat(), "", "", &Limits::default());
+    }
+}

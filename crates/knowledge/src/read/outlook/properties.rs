@@ -1,0 +1,168 @@
+//! Properties of a message in a compound file: small ones in one table, texts and data in a stream each.
+
+use std::{
+    collections::HashMap,
+    io::{Cursor, Read},
+};
+
+use cfb::CompoundFile;
+use encoding_rs::WINDOWS_1252;
+
+use super::{PROPERTIES, SECONDS_TO_1970};
+use crate::{read::charset, unreadable::Unreadable};
+
+/// Types of properties.
+const STRING_8: u16 = 0x001e;
+const UNICODE: u16 = 0x001f;
+const BINARY: u16 = 0x0102;
+pub(super) const OBJECT: u16 = 0x000d;
+
+const INTERNET_CODE_PAGE: u16 = 0x3fde;
+const MESSAGE_CODE_PAGE: u16 = 0x3ffd;
+/// Maximum number of attachments or recipients that are looked at.
+const FOLDERS_LIMIT: usize = 10_000;
+
+/// A compound file, and the folder in it that is being read.
+pub(super) struct Storage<'a> {
+    file: CompoundFile<Cursor<&'a [u8]>>,
+    folder: String,
+    /// Number of bytes in the file: streams that overlap may have more in total.
+    left_bytes: usize,
+}
+
+impl<'a> Storage<'a> {
+    /// # Errors
+    /// If it is damaged.
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, Unreadable> {
+        let file =
+            CompoundFile::open(Cursor::new(bytes)).map_err(|_| Unreadable::damaged("an e-mail"))?;
+        Ok(Self {
+            file,
+            folder: "/".to_owned(),
+            left_bytes: bytes.len().saturating_mul(2),
+        })
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.file.exists(self.path(name))
+    }
+
+    fn path(&self, name: &str) -> String {
+        format!("{}{name}", self.folder)
+    }
+
+    /// The folders in this one whose names begin like this, in order.
+    pub(super) fn folders(&self, beginning: &str) -> Vec<String> {
+        let Ok(entries) = self.file.read_storage(&self.folder) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = entries
+            .filter(|entry| entry.is_storage() && entry.name().starts_with(beginning))
+            .take(FOLDERS_LIMIT)
+            .map(|entry| entry.name().to_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Reads a folder in this one.
+    pub(super) fn within<T>(&mut self, folder: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.folder.len();
+        self.folder.push_str(folder);
+        self.folder.push('/');
+        let result = read(self);
+        self.folder.truncate(outer);
+        result
+    }
+
+    /// The content of a stream, if it exists and can be read.
+    fn stream(&mut self, name: &str) -> Option<Vec<u8>> {
+        let stream = self.file.open_stream(self.path(name)).ok()?;
+        let mut bytes = Vec::new();
+        let limit = self.left_bytes as u64;
+        stream.take(limit).read_to_end(&mut bytes).ok()?;
+        self.left_bytes -= bytes.len();
+        Some(bytes)
+    }
+
+    pub(super) fn binary(&mut self, id: u16) -> Option<Vec<u8>> {
+        self.stream(&name_of(id, BINARY))
+    }
+
+    /// A text property, empty if there is none.
+    pub(super) fn string(&mut self, id: u16, code_page: u16) -> String {
+        if let Some(bytes) = self.stream(&name_of(id, UNICODE)) {
+            let (pairs, _) = bytes.as_chunks::<2>();
+            let units: Vec<u16> = pairs.iter().map(|pair| u16::from_le_bytes(*pair)).collect();
+            return String::from_utf16_lossy(&units);
+        }
+        let bytes = self.stream(&name_of(id, STRING_8)).unwrap_or_default();
+        match charset::of_code_page(code_page) {
+            Some(encoding) => encoding.decode_without_bom_handling(&bytes).0.into_owned(),
+            None if bytes.is_ascii() => WINDOWS_1252
+                .decode_without_bom_handling(&bytes)
+                .0
+                .into_owned(),
+            None => charset::decoded(&bytes, None).into_owned(),
+        }
+    }
+}
+
+/// The name of the stream of a property.
+pub(super) fn name_of(id: u16, kind: u16) -> String {
+    format!("__substg1.0_{id:04X}{kind:04X}")
+}
+
+/// The properties in the table.
+pub(super) struct Properties {
+    values: HashMap<u16, [u8; 8]>,
+    /// The code page of texts that are not Unicode, 0 if it is not given.
+    pub(super) code_page: u16,
+}
+
+impl Properties {
+    /// The properties of a message, which has counts of its parts before the table: more if it is not in another.
+    pub(super) fn of_message(storage: &mut Storage<'_>) -> Self {
+        let header_bytes = if storage.folder == "/" { 32 } else { 24 };
+        Self::read(storage, header_bytes)
+    }
+
+    /// The properties of a recipient or an attachment.
+    pub(super) fn of_part(storage: &mut Storage<'_>) -> Self {
+        Self::read(storage, 8)
+    }
+
+    fn read(storage: &mut Storage<'_>, header_bytes: usize) -> Self {
+        let table = storage.stream(PROPERTIES).unwrap_or_default();
+        let (entries, _) = table
+            .get(header_bytes..)
+            .unwrap_or_default()
+            .as_chunks::<16>();
+        let values = entries.iter().map(|entry| {
+            // The type, the identifier, four bytes of flags, and the value.
+            let [_, _, low, high, _, _, _, _, value @ ..] = *entry;
+            (u16::from_le_bytes([low, high]), value)
+        });
+        let mut properties = Self {
+            values: values.collect(),
+            code_page: 0,
+        };
+        let page = [MESSAGE_CODE_PAGE, INTERNET_CODE_PAGE]
+            .into_iter()
+            .find_map(|id| u16::try_from(properties.number(id)?).ok());
+        properties.code_page = page.unwrap_or_default();
+        properties
+    }
+
+    pub(super) fn number(&self, id: u16) -> Option<u32> {
+        let [a, b, c, d, ..] = *self.values.get(&id)?;
+        Some(u32::from_le_bytes([a, b, c, d]))
+    }
+
+    /// A time, in seconds since 1970.
+    pub(super) fn time(&self, id: u16) -> Option<i64> {
+        let tenths_of_microseconds = i64::from_le_bytes(*self.values.get(&id)?);
+        let seconds = tenths_of_microseconds / 10_000_000 - SECONDS_TO_1970;
+        (seconds > 0).then_some(seconds)
+    }
+}

@@ -1,0 +1,76 @@
+//! Tests with small RTF files.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn check(rtf: &str, expected: &str) {
+    let document = read(rtf.as_bytes(), &Limits::default()).unwrap();
+    assert_eq!(document.text, expected, "{rtf}");
+}
+
+#[test]
+fn text_is_read_in_its_encoding() {
+    check(
+        "{\\rtf1\\ansi caf\\'e9 \\u8364?\\par next\\par}",
+        "café €\n\nnext\n\n",
+    );
+    check("{\\rtf1\\ansicpg1251 \\'c4\\'e0}", "Да\n\n");
+    check("{\\rtf1\\ansicpg932 \\'93\\'fa\\'96\\'7b", "日本\n\n");
+    check(
+        "{\\rtf1{\\fonttbl{\\f0\\fcharset0 A;}{\\f3\\fcharset204 B;}}\\f3 \\'c4\\f0 \\'c4}",
+        "ДÄ\n\n",
+    );
+    check(
+        "{\\rtf1\\uc2 \\u-10180xx\\u-9000\\'20\\'20 a{\\uc0\\u169 b}}",
+        "\u{1f0d8} a©b\n\n",
+    );
+    check(
+        "{\\rtf1 a\\~b \\{c\\} d\\emdash e\\line f}",
+        "a\u{a0}b {c} d—e\nf\n\n",
+    );
+}
+
+#[test]
+fn what_is_not_shown_is_left_out() {
+    check(
+        "{\\rtf1{\\info{\\author Ann}}{\\colortbl;\\red1;}{\\*\\generator x;}{\\header top}\
+         {\\field{\\*\\fldinst HYPERLINK \"x\"}{\\fldrslt link}} {\\v hidden}{\\deleted gone}{\\strike old}new\
+         {\\pict 0102}{\\nonshppict{\\pict 03}}}",
+        "link new\n\n",
+    );
+    let document = read(b"{\\rtf1{\\info{\\title Plan}}x}", &Limits::default()).unwrap();
+    assert_eq!(document.title.as_deref(), Some("Plan"));
+}
+
+#[test]
+fn headings_lists_tables_and_notes_are_kept() {
+    check(
+        "{\\rtf1{\\stylesheet{\\s0 Normal;}{\\s1\\b heading 1;}}\\pard\\s1 Plan\\par\\pard\\outlinelevel1 Part\\par\
+         \\pard {\\listtext\\'95\\tab}one\\par{\\listtext 2.\\tab}two\\par\\pard text{\\super\\chftn}\
+         {\\*\\footnote\\pard See below.} 10{\\super 6}\\par}",
+        "# Plan\n\n## Part\n\n- one\n2. two\n\ntext 10^6\n\nSee below.\n\n",
+    );
+    check(
+        "{\\rtf1 before\\par\\trowd\\pard\\intbl Name\\cell a|b\\cell\\row\\trowd\\pard\\intbl x\\par y\\cell\\cell\\row\
+         \\pard after}",
+        "before\n\n| Name | a\\|b |\n| --- | --- |\n| x y |  |\n\nafter\n\n",
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(
+        parts in prop::collection::vec(
+            prop::sample::select(vec![
+                "{", "}", "\\", "\\'e", "\\u-1", "\\bin9999", "\\bin-1", "\\uc99", "\\row", "\\cell", "\\*",
+                "\\footnote", "\\stylesheet", "\\outlinelevel2147483647", "\\s1", "é", " a ", "\\ansicpg-1",
+                "\\fcharset128", "\\fonttbl", "\\par", "\\intbl", "\\listtext",
+            ]),
+            0..60,
+        )
+    ) {
+        let rtf = format!("{{\\rtf1{}", parts.concat());
+        let _ = read(rtf.as_bytes(), &Limits::default());
+    }
+}
