@@ -437,6 +437,7 @@ export interface Messages {
   not_a_chat: [];
   not_beside: [];
   not_chats: [];
+  not_embedded_yet: [];
   not_ended: [];
   not_finished_within: ["seconds"];
   not_image: [];

@@ -1676,7 +1676,7 @@ export type KeyScope = "chat" | "read" | "write" | "admin";
 
 /** A part of the search that was not available: `no_meaning` if only words were compared, `no_vectors` if that was because [Qdrant](/docs/knowledge/vector-databases.md#qdrant) or pgvector failed, `no_rerank` if the best passages were not reranked. */
 export type KnowledgeNote = {
-  code: "no_meaning" | "no_vectors" | "no_rerank";
+  code: "no_meaning" | "not_embedded" | "no_vectors" | "no_rerank";
   /** In English, or as another program worded it. */
   message: string;
   /** The same message as a code, for translation. */
