@@ -57,7 +57,7 @@ fn escaped_japanese<'a>(
 /// Whether this is UTF-16 without a byte order mark: text without control characters that has many more ASCII
 /// characters in one byte order than in the other.
 pub(super) fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
-    if bytes.len() % 2 != 0 {
+    if !bytes.len().is_multiple_of(2) {
         return None;
     }
     let sample = &bytes[..bytes.len().min(UTF_16_BYTES)];
