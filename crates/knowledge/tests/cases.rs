@@ -1,5 +1,9 @@
 //! Files as people have them: inputs of public bug reports, each with the text that a person would read in it.
-#![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test ends at the first surprise"
+)]
 
 use std::path::{Path, PathBuf};
 

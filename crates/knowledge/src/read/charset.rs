@@ -57,7 +57,7 @@ fn escaped_japanese<'a>(
 /// Whether this is UTF-16 without a byte order mark: text without control characters that has many more ASCII
 /// characters in one byte order than in the other.
 pub(super) fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
-    if bytes.len() % 2 != 0 {
+    if !bytes.len().is_multiple_of(2) {
         return None;
     }
     let sample = &bytes[..bytes.len().min(UTF_16_BYTES)];
@@ -71,7 +71,10 @@ pub(super) fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     // Line feeds and spaces are ASCII in every script.
     let is_text =
         units > 0 && units * 100 >= sample.len() && other.is_none_or(|it| it * 10 < units);
-    is_text.then_some(encoding)
+    // A stray NUL in ASCII text makes it no UTF-16, which has one in every character then.
+    let is_plain = |byte: &u8| *byte == 0 || matches!(byte, b' '..=b'~' | b'\t' | b'\r' | b'\n');
+    let is_stray = sample.iter().all(is_plain) && units * 20 < sample.len() * 9;
+    (is_text && !is_stray).then_some(encoding)
 }
 
 /// The number of ASCII characters, or `None` if it is not text.
@@ -237,6 +240,7 @@ mod tests {
             b"plain text",
             b"\0\0\0\0",
             b"RIFF\x24\0\0\0WAVEfmt ",
+            b"a\0walrus",
         ] {
             assert!(utf_16_without_mark(other).is_none(), "{other:?}");
         }
