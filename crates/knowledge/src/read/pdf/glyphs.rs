@@ -1,0 +1,215 @@
+//! Collects the glyphs drawn on a page, in drawing order and without those that are printed twice.
+
+use std::collections::HashMap;
+
+use hayro_interpret::{
+    BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask,
+    font::{Glyph as FontGlyph, GlyphRun},
+    hayro_cmap::{BfString, WritingMode},
+    kurbo::{Affine, BezPath, Point, Vec2},
+};
+
+/// The same letter is printed twice, for a bold look, if it is this close to the first, relative to the font size …
+const DOUBLED: f64 = 0.15;
+/// … and to its width, since narrow letters follow each other closely.
+const DOUBLED_OF_WIDTH: f64 = 0.4;
+/// Maximum size of a page's text, since each glyph takes memory until the page is read.
+const MAX_PAGE_BYTES: u64 = 2_000_000;
+
+/// A glyph on the page.
+#[derive(Debug, Clone)]
+pub(super) struct Glyph {
+    /// Its text: usually one character, several for a ligature or the value of a form field.
+    pub(super) text: BfString,
+    pub(super) start: Point,
+    pub(super) end: Point,
+    /// Unit vector along the line.
+    pub(super) direction: Vec2,
+    /// The font size, in points.
+    pub(super) size: f64,
+}
+
+impl Glyph {
+    pub(super) fn first_char(&self) -> char {
+        match &self.text {
+            BfString::Char(char) => *char,
+            BfString::String(text) => text.chars().next().unwrap_or(' '),
+        }
+    }
+
+    pub(super) fn is_space(&self) -> bool {
+        match &self.text {
+            BfString::Char(char) => char.is_whitespace(),
+            BfString::String(text) => text.trim().is_empty(),
+        }
+    }
+
+    /// Where it begins along the line.
+    pub(super) fn from(&self) -> f64 {
+        self.start.to_vec2().dot(self.direction)
+    }
+
+    /// Where it ends along the line.
+    pub(super) fn to(&self) -> f64 {
+        self.end.to_vec2().dot(self.direction)
+    }
+
+    /// Appends the text of a mark that is drawn over it.
+    pub(super) fn push_mark(&mut self, mark: &Self) {
+        let mut text = String::new();
+        self.push_to(&mut text);
+        mark.push_to(&mut text);
+        self.text = BfString::String(text);
+    }
+
+    pub(super) fn push_to(&self, text: &mut String) {
+        match &self.text {
+            BfString::Char(char) => text.push(*char),
+            BfString::String(chars) => text.push_str(chars),
+        }
+    }
+
+    fn len(&self) -> u64 {
+        match &self.text {
+            BfString::Char(char) => char.len_utf8() as u64,
+            BfString::String(text) => text.len() as u64,
+        }
+    }
+}
+
+/// The glyphs of a page.
+pub(super) struct PageGlyphs {
+    glyphs: Vec<Glyph>,
+    /// The places of the letters, by cells as wide as the distance at which a letter is a double.
+    seen: HashMap<(char, (i64, i64)), Point>,
+    /// Whether the last letter was a double.
+    is_doubling: bool,
+    /// `None` if the page has too much text.
+    left_bytes: Option<u64>,
+}
+
+impl PageGlyphs {
+    pub(super) fn new(limit_bytes: u64) -> Self {
+        Self {
+            glyphs: Vec::new(),
+            seen: HashMap::new(),
+            is_doubling: false,
+            left_bytes: Some(limit_bytes.min(MAX_PAGE_BYTES)),
+        }
+    }
+
+    /// The glyphs, or `None` if there are too many.
+    pub(super) fn finish(self) -> Option<Vec<Glyph>> {
+        self.left_bytes.map(|_| self.glyphs)
+    }
+
+    fn add(&mut self, glyph: Glyph) {
+        self.left_bytes = self
+            .left_bytes
+            .and_then(|left| left.checked_sub(glyph.len()));
+        if self.left_bytes.is_none() {
+            return;
+        }
+        let distance = doubled_distance(&glyph);
+        // A text is printed again from its beginning, so letters in the middle of a new text are not looked up.
+        let may_be_double = self.is_doubling || !self.continues(&glyph, distance);
+        self.is_doubling = may_be_double && self.is_double(&glyph, distance);
+        if !self.is_doubling {
+            let place = cell(&glyph, distance);
+            self.seen.insert((glyph.first_char(), place), glyph.start);
+            self.glyphs.push(glyph);
+        }
+    }
+
+    /// Whether the glyph is beside the last one.
+    fn continues(&self, glyph: &Glyph, distance: f64) -> bool {
+        self.glyphs.last().is_some_and(|last| {
+            let moved = (glyph.start - last.start).dot(last.direction);
+            moved > distance && (glyph.start - last.end).hypot() < glyph.size
+        })
+    }
+
+    /// Whether the same letter is at this place already.
+    fn is_double(&self, glyph: &Glyph, distance: f64) -> bool {
+        let char = glyph.first_char();
+        let (column, row) = cell(glyph, distance);
+        (-1..=1).any(|right| {
+            (-1..=1).any(|up| {
+                let place = (column.wrapping_add(right), row.wrapping_add(up));
+                let other = self.seen.get(&(char, place));
+                other.is_some_and(|other| (*other - glyph.start).hypot() < distance)
+            })
+        })
+    }
+}
+
+/// How close the same letter is if it is printed twice.
+fn doubled_distance(glyph: &Glyph) -> f64 {
+    let width = (glyph.end - glyph.start).hypot();
+    (DOUBLED * glyph.size).min(DOUBLED_OF_WIDTH * width)
+}
+
+/// The column and row of the glyph in a grid of this width.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "places beyond the range share a cell"
+)]
+fn cell(glyph: &Glyph, width: f64) -> (i64, i64) {
+    let place = glyph.start.to_vec2() / width;
+    (place.x.floor() as i64, place.y.floor() as i64)
+}
+
+/// The place of a glyph in em: `advance` and `units` are in glyph units, of which `units` are one em.
+fn placed(text: BfString, transform: Affine, advance: f64, units: f64, mode: WritingMode) -> Glyph {
+    let [a, b, c, d, ..] = transform.as_coeffs();
+    let start = transform * Point::ZERO;
+    let right = Vec2::new(a, b);
+    let up = Vec2::new(c, d);
+    let (along, advance, size) = match mode {
+        WritingMode::Horizontal => (right, advance, up.hypot() * units),
+        WritingMode::Vertical => (-up, units, right.hypot() * units),
+    };
+    let direction = if along.hypot() > 0.0 {
+        along / along.hypot()
+    } else {
+        Vec2::new(1.0, 0.0)
+    };
+    Glyph {
+        text,
+        start,
+        end: start + along * advance,
+        direction,
+        size,
+    }
+}
+
+impl Device<'_> for PageGlyphs {
+    fn draw_glyph_run(&mut self, run: &GlyphRun<'_, '_>, props: DrawProps<'_>, _: &DrawMode) {
+        for positioned in run.glyphs() {
+            let Some(text) = positioned.as_unicode() else {
+                continue;
+            };
+            if matches!(&text, BfString::String(text) if text.is_empty()) {
+                continue;
+            }
+            let (advance, units) = match &**positioned {
+                FontGlyph::Outline(glyph) => (glyph.advance_width(), 1000.0),
+                // The units of Type 3 glyphs are arbitrary; most are drawn about one em wide.
+                FontGlyph::Type3(glyph) => (
+                    glyph.advance_width(),
+                    f64::from(glyph.advance_width().unwrap_or(1.0)),
+                ),
+            };
+            let advance = f64::from(advance.unwrap_or(500.0));
+            let transform = props.transform * positioned.transform();
+            self.add(placed(text, transform, advance, units, run.writing_mode()));
+        }
+    }
+
+    fn draw_path(&mut self, _: &BezPath, _: DrawProps<'_>, _: &DrawMode) {}
+    fn push_clip_path(&mut self, _: &ClipPath) {}
+    fn push_transparency_group(&mut self, _: f32, _: Option<SoftMask<'_>>, _: BlendMode) {}
+    fn draw_image(&mut self, _: Image<'_, '_>, _: ImageDrawProps<'_>) {}
+    fn pop_clip(&mut self) {}
+    fn pop_transparency_group(&mut self) {}
+}
