@@ -422,9 +422,7 @@ fn files_of_other_programs_are_read() {
     ] {
         assert_eq!(text.as_deref(), Ok(expected));
     }
-    for text in [case!("junkbefore.pdf"), case!("trunc.pdf")] {
-        assert_eq!(text, Err(Unreadable::damaged("PDF")));
-    }
+    assert_eq!(case!("trunc.pdf"), Err(Unreadable::damaged("PDF")));
 }
 
 #[test]
