@@ -1,8 +1,6 @@
 //! An administrator chooses the embedding model while the server runs: it is tried first, what there is serves meanwhile, and
 //! other servers on the database follow.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use scripted::{
     Reply, Step,
     vectors::{self, vector},
@@ -262,24 +260,18 @@ async fn collections_that_are_embedded_are_compared_while_others_wait() {
     server.choose_embedding(&ada, json!({"model": ""})).await;
     assert!(!server.is_found_by_meaning(&ada).await);
 
-    // Of the documents that come next, one is embedded, and the others wait for an answer that does not come.
-    let is_first = AtomicBool::new(true);
-    helper.embed_with(move |request| {
-        let is_question = request.body["input"].to_string().contains("query:");
-        match is_question || is_first.swap(false, Ordering::Relaxed) {
-            true => with_synonyms(request),
-            false => Reply::stream(&[Step::Silence]),
-        }
+    // Of the documents that come next, the second waits for an answer that does not come.
+    helper.embed_with(|request| match request.body["input"].to_string() {
+        texts if texts.contains("never") => Reply::stream(&[Step::Silence]),
+        _ => with_synonyms(request),
     });
     let more = server.collection(&ada, "More").await;
-    for name in ["b.txt", "c.txt"] {
-        server.read_file(&ada, &more, name, name.as_bytes()).await;
+    for (name, text) in [("b.txt", "at once"), ("c.txt", "never")] {
+        server.read_file(&ada, &more, name, text.as_bytes()).await;
     }
     let answer = server.answer(&ada, "sea elephant").await;
     assert_eq!(answer["notes"], json!([]), "no model is chosen");
-    server
-        .choose_embedding(&ada, json!({"model": "embedder"}))
-        .await;
+    server.choose_embedding(&ada, json!({"model": null})).await;
     until("the embedded collection is compared", async || {
         server.is_found_by_meaning(&ada).await
     })
