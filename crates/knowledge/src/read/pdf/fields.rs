@@ -1,7 +1,5 @@
 //! Puts the values of form fields and text boxes, which are not part of the page's content, beside their labels.
 
-use std::cmp::Reverse;
-
 use hayro_interpret::{
     RectExt,
     hayro_cmap::BfString,
@@ -15,7 +13,9 @@ use hayro_interpret::{
 use super::{glyphs::Glyph, lines::Line, tables::size};
 
 /// Maximum number of annotations of a page that are read.
-const MAX_FIELDS: usize = 5000;
+const MAX_FIELDS: usize = 2000;
+/// Maximum number of comparisons of fields with lines, since each field is compared with each line of the page.
+const MAX_COMPARISONS: usize = 20_000_000;
 /// Maximum number of dictionaries through which a field inherits its properties.
 const MAX_PARENTS: usize = 16;
 /// Flags of annotations that are not shown.
@@ -38,7 +38,7 @@ pub(super) fn add(page: &Page<'_>, lines: &mut Vec<Line>) {
     };
     let mut fields: Vec<Field> = annotations
         .iter::<Dict<'_>>()
-        .take(MAX_FIELDS)
+        .take(MAX_FIELDS.min(MAX_COMPARISONS / lines.len().max(1)))
         .filter_map(|annotation| Field::of(&annotation))
         .collect();
     // Ticks alone are no text, for example on a scanned form.
@@ -137,14 +137,20 @@ impl Field {
 
     /// The line above the field that is nearest to it.
     fn line_above(&self, lines: &[Line]) -> Option<usize> {
-        let above = (0..).zip(lines).filter_map(|(index, line)| {
-            let height = self.baseline(line)? - self.top;
-            let reach = size(line);
-            (height > -reach).then(|| (index, height + self.distance(line)))
-        });
-        let nearest = above.min_by(|(index, a), (other, b)| {
-            a.total_cmp(b).then(Reverse(index).cmp(&Reverse(other)))
-        });
+        let mut nearest: Option<(usize, f64)> = None;
+        for (index, line) in lines.iter().enumerate() {
+            let Some(baseline) = self.baseline(line) else {
+                continue;
+            };
+            let height = baseline - self.top;
+            let is_nearer = |distance: f64| nearest.is_none_or(|(_, least)| distance <= least);
+            if height > -size(line) && is_nearer(height) {
+                let distance = height + self.distance(line);
+                if is_nearer(distance) {
+                    nearest = Some((index, distance));
+                }
+            }
+        }
         nearest.map(|(index, _)| index)
     }
 

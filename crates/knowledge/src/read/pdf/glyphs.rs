@@ -56,13 +56,15 @@ impl Glyph {
 
     /// Appends the text of a mark that is drawn over it.
     pub(super) fn push_mark(&mut self, mark: &Self) {
-        let mut text = String::new();
-        self.push_to(&mut text);
-        mark.push_to(&mut text);
-        self.text = BfString::String(text);
+        if let BfString::Char(char) = self.text {
+            self.text = BfString::String(char.to_string());
+        }
+        if let BfString::String(text) = &mut self.text {
+            mark.push_to(text);
+        }
     }
 
-    pub(super) fn push_to(&self, text: &mut String) {
+    fn push_to(&self, text: &mut String) {
         match &self.text {
             BfString::Char(char) => text.push(*char),
             BfString::String(chars) => text.push_str(chars),

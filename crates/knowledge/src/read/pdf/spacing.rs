@@ -15,6 +15,8 @@ const SPACE: f64 = 0.15;
 const PART_OF_DRAWN_SPACE: f64 = 0.5;
 /// … up to this, since such a space may also be in front of the next column …
 const MAX_SPACE: f64 = 0.3;
+/// … but not a drawn space that is under the letters beside it, up to this …
+const COVERED_SPACE: f64 = 0.05;
 /// … between ideographs, which are often spread over the line, only if it is wider than this …
 const IDEOGRAPH_SPACE: f64 = 0.5;
 /// … and not between letters that are all apart from each other, by up to this …
@@ -26,8 +28,9 @@ const MIN_SPACED_PAIRS: usize = 4;
 
 /// The text of the glyphs, which are given from left to right.
 pub(super) fn text(glyphs: &[Glyph]) -> String {
-    let words = Words::of(glyphs);
-    if !glyphs.iter().any(|glyph| bidi::is_rtl(glyph.first_char())) {
+    let is_rtl = glyphs.iter().any(|glyph| bidi::is_rtl(glyph.first_char()));
+    let words = Words::of(glyphs, is_rtl);
+    if !is_rtl {
         let mut text = String::new();
         words.each(|piece| push(piece, &mut text));
         return finished(&text);
@@ -77,7 +80,7 @@ struct Spaced<'a> {
 }
 
 impl<'a> Words<'a> {
-    fn of(glyphs: &'a [Glyph]) -> Self {
+    fn of(glyphs: &'a [Glyph], is_rtl: bool) -> Self {
         let mut spaced: Vec<Spaced<'a>> = Vec::with_capacity(glyphs.len());
         let mut follows_space = false;
         for glyph in glyphs {
@@ -89,7 +92,8 @@ impl<'a> Words<'a> {
             spaced.push(Spaced {
                 glyph,
                 gap,
-                follows_space,
+                // In right-to-left lines, spaces that end the line are often drawn under its last letter.
+                follows_space: follows_space && (!is_rtl || gap > COVERED_SPACE),
             });
             follows_space = false;
         }

@@ -8,6 +8,8 @@ const MIN_ROWS: usize = 3;
 const MAX_ROW_STEP: f64 = 4.0;
 /// The gap that remains between columns, relative to the font size.
 const COLUMN_GAP: f64 = 0.5;
+/// Maximum number of columns.
+const MAX_COLUMNS: usize = 100;
 /// Cells of more words than this on average are columns of prose.
 const PROSE_WORDS: usize = 4;
 /// Maximum length of the mark or number of a list item.
@@ -102,7 +104,7 @@ impl Grid {
             rows: 1,
             full_rows: 1,
         };
-        if columns.len() < 2 {
+        if !(2..=MAX_COLUMNS).contains(&columns.len()) {
             return grid;
         }
         let mut full_rows = 1;
@@ -224,6 +226,9 @@ pub(super) fn size(line: &Line) -> f64 {
 /// Extends the columns by the cells of a line, unless a cell would close a gap between columns, or two cells of the
 /// line are in one column.
 fn join(columns: &mut Vec<Span>, cells: &[Span], gap: f64) -> bool {
+    if cells.len() > MAX_COLUMNS || columns.len() > MAX_COLUMNS {
+        return false;
+    }
     let mut joined = columns.clone();
     let mut next = 0;
     for cell in cells {

@@ -202,6 +202,8 @@ fn right_to_left_lines_are_in_reading_order() {
         "BT /R 10 Tf 100 700 Td (cba) Tj -20 0 Td (ed) Tj -20 0 Td (gf) Tj ET",
         "אבג דה וז\n\n",
     );
+    // A space at the end of the line is drawn under its last letter.
+    check("BT /R 10 Tf 50 700 Td [( )324(?cba)] TJ ET", "אבג?\n\n");
     check(
         "BT /F 10 Tf 50 700 Td (The word ) Tj /R 10 Tf (ed cba) Tj /F 10 Tf ( means peace.) Tj ET",
         "The word אבג דה means peace.\n\n",
