@@ -26,6 +26,9 @@ use crate::{
     unreadable::{Limits, Unreadable},
 };
 
+/// Raised when files are read in another way than before. Documents that an earlier version has read are read again.
+pub const READER_VERSION: u64 = 1;
+
 /// Maximum nesting depth of e-mails that are read.
 const MAX_INSIDE: u32 = 2;
 

@@ -132,7 +132,7 @@ async fn graph(store: &Store) -> Result<(UserId, CollectionId), StoreError> {
         chunks: 1,
         characters: 1,
     };
-    store.settle_document(&unread, &text, 11).await?;
+    store.settle_document(&unread, &text, Some(1), 11).await?;
     store.set_graph(owner, collection, true).await?;
     let mut of = store
         .claim_graph(100, 200)

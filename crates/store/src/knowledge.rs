@@ -11,6 +11,7 @@ use crate::{
     graph::forget_unnamed,
     pauses::forget_text,
     query::{Row, Tx, readable},
+    rereading::column,
     sums::sum,
     transaction::despite_deadlocks,
 };
@@ -103,6 +104,15 @@ pub struct ReadingTask {
     pub name: String,
     /// The number of the upload under that name.
     pub upload: u64,
+    /// Whether it has a text, which an earlier version of the reader extracted.
+    pub is_reread: bool,
+}
+
+impl ReadingTask {
+    /// The state of its document while it is read.
+    pub(crate) const fn state(&self) -> &'static str {
+        if self.is_reread { "ready" } else { "waiting" }
+    }
 }
 
 /// The result of reading a file.
@@ -554,6 +564,7 @@ impl Store {
                     id,
                     name: claimed.get("name")?,
                     upload,
+                    is_reread: false,
                 }));
             }
         }
@@ -562,14 +573,21 @@ impl Store {
 
     /// Stores the result of reading a file. Does nothing if it was replaced meanwhile, or the document is gone.
     ///
+    /// `reader` is the version of the reader, or `None` if a model described the file. The text of a document that was
+    /// read again stays if it cannot be read now, and counts as changed only if it differs.
+    ///
     /// # Errors
     /// Database errors only.
     pub async fn settle_document(
         &self,
         of: &ReadingTask,
         read: &ReadingResult,
+        reader: Option<u64>,
         now: i64,
     ) -> Result<(), StoreError> {
+        if of.is_reread && !self.changes_text(of, read).await? {
+            return self.keep_earlier_text(of, reader).await;
+        }
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE collections SET version = version + 1, updated_at = $3 \
                    WHERE id = (SELECT collection FROM documents WHERE id = $1 AND upload = $2) RETURNING id, version";
@@ -591,7 +609,7 @@ impl Store {
                 characters,
             } => {
                 let sql = "UPDATE documents SET state = 'ready', picture = FALSE, problem = NULL, claimed_until = 0, version = $3, \
-                           chunks = $4, characters = $5, updated_at = $6 WHERE id = $1 AND upload = $2";
+                           chunks = $4, characters = $5, updated_at = $6, reader = $7 WHERE id = $1 AND upload = $2";
                 let query = tx
                     .query(sql)
                     .id(of.id)
@@ -601,6 +619,7 @@ impl Store {
                     .number(*chunks)
                     .number(*characters)
                     .bind(now)
+                    .bind(column(reader))
                     .execute()
                     .await?;
                 keep_text(&mut tx, of.id, Some((content, structure))).await?;

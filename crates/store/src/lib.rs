@@ -58,6 +58,7 @@ mod push_subscriptions;
 mod query;
 mod queued_turns;
 mod repair;
+mod rereading;
 mod run_inputs;
 mod runs;
 mod schedules;

@@ -58,17 +58,18 @@ impl Store {
         tx.commit().await
     }
 
-    /// Whether a file still waits to be read: false if its document was deleted, replaced or cancelled.
+    /// Whether a file should still be read: false if its document was deleted, replaced or cancelled.
     ///
     /// # Errors
     /// Database errors only.
     pub async fn is_wanted(&self, of: &crate::ReadingTask) -> Result<bool, StoreError> {
-        let sql = "SELECT id FROM documents WHERE id = $1 AND upload = $2 AND state = 'waiting'";
+        let sql = "SELECT id FROM documents WHERE id = $1 AND upload = $2 AND state = $3";
         Ok(self
             .db()
             .read(sql)
             .id(of.id)
             .number(of.upload)
+            .text(of.state())
             .fetch_optional()
             .await?
             .is_some())

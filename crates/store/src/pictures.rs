@@ -72,6 +72,7 @@ impl Store {
                     id,
                     name: claimed.get("name")?,
                     upload,
+                    is_reread: false,
                 };
                 return Ok(Some(ClaimedPicture {
                     unread,

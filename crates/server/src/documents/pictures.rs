@@ -143,7 +143,7 @@ impl Documents {
         read: &ReadingResult,
     ) -> Result<(), ApiError> {
         self.store
-            .settle_document(&of.unread, read, self.clock.now_ms())
+            .settle_document(&of.unread, read, None, self.clock.now_ms())
             .await?;
         self.to_embed.notify_one();
         self.to_graph.notify_one();

@@ -9,7 +9,7 @@ use std::{
 };
 
 use domain::LocalizedText;
-use knowledge::{Document, Limits, Sizes, Unreadable, cut};
+use knowledge::{Document, Limits, READER_VERSION, Sizes, Unreadable, cut};
 use store::{ReadingResult, ReadingTask, StoreError};
 use tokio::task::spawn_blocking;
 
@@ -30,7 +30,7 @@ impl Documents {
         let now = self.clock.now_ms();
         let seconds = i64::try_from(limits.seconds).unwrap_or(i64::MAX / 2000);
         let until = now.saturating_add(seconds * 1000).saturating_add(CLAIM_MS);
-        let Some(unread) = self.store.claim_document(now, until).await? else {
+        let Some(unread) = self.claim_unread(now, until).await? else {
             return Ok(Next::Idle);
         };
         let file = match self.store.document_file(unread.id).await {
@@ -49,7 +49,9 @@ impl Documents {
         };
         let read = match read {
             Ok(document) => text(document),
-            Err(Unreadable::Picture) if self.config.now().knowledge.vision_model.is_some() => {
+            Err(Unreadable::Picture)
+                if !unread.is_reread && self.config.now().knowledge.vision_model.is_some() =>
+            {
                 self.store.mark_picture(&unread).await?;
                 self.to_see.notify_one();
                 return Ok(Next::Now);
@@ -58,11 +60,21 @@ impl Documents {
         };
         let read = read.map_err(ApiError::internal)?;
         self.store
-            .settle_document(&unread, &read, self.clock.now_ms())
+            .settle_document(&unread, &read, Some(READER_VERSION), self.clock.now_ms())
             .await?;
         self.to_embed.notify_one();
         self.to_graph.notify_one();
         Ok(Next::Now)
+    }
+
+    /// A new file, or if there is none, one that an earlier version of the reader has read.
+    async fn claim_unread(&self, now: i64, until: i64) -> Result<Option<ReadingTask>, StoreError> {
+        if let Some(unread) = self.store.claim_document(now, until).await? {
+            return Ok(Some(unread));
+        }
+        self.store
+            .claim_outdated_document(READER_VERSION, now, until)
+            .await
     }
 
     /// Resolves once a file that is being read was deleted or replaced, or should no longer be read.

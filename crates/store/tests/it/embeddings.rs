@@ -43,7 +43,10 @@ async fn put(store: &Store, collection: &Collection, name: &str, chunks: u64) {
         chunks,
         characters: 5,
     };
-    store.settle_document(&unread, &read, 11).await.unwrap();
+    store
+        .settle_document(&unread, &read, Some(1), 11)
+        .await
+        .unwrap();
 }
 
 fn part(first: u64, pieces: u64) -> Vectors {

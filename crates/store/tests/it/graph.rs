@@ -32,7 +32,7 @@ async fn read(
         .unwrap();
     let unread = store.claim_document(10, 20).await.unwrap().unwrap();
     store
-        .settle_document(&unread, &text(said), 11)
+        .settle_document(&unread, &text(said), Some(1), 11)
         .await
         .unwrap();
     kept

@@ -136,11 +136,12 @@ async fn files_become_texts(store: Store) {
         ReadingTask {
             id: kept.id,
             name: "a.txt".into(),
-            upload: 1
+            upload: 1,
+            is_reread: false
         }
     );
     store
-        .settle_document(&unread, &text("Привет, мир"), 11)
+        .settle_document(&unread, &text("Привет, мир"), Some(1), 11)
         .await
         .unwrap();
     let read = store.document(collection.id, kept.id).await.unwrap();
@@ -225,14 +226,14 @@ async fn another_file_takes_the_place_of_the_first(store: Store) {
     );
     // The one that was being read is not what is there now.
     store
-        .settle_document(&reading, &text("one"), 12)
+        .settle_document(&reading, &text("one"), Some(1), 12)
         .await
         .unwrap();
     assert_eq!(store.document_text(first.id).await, Err(MISSING));
     let reading = store.claim_document(13, 20).await.unwrap().unwrap();
     assert_eq!(reading.upload, 2);
     store
-        .settle_document(&reading, &text("two"), 14)
+        .settle_document(&reading, &text("two"), Some(1), 14)
         .await
         .unwrap();
     store
@@ -246,7 +247,7 @@ async fn another_file_takes_the_place_of_the_first(store: Store) {
     );
     let reading = store.claim_document(15, 20).await.unwrap().unwrap();
     store
-        .settle_document(&reading, &ReadingResult::Problem("{}".into()), 16)
+        .settle_document(&reading, &ReadingResult::Problem("{}".into()), Some(1), 16)
         .await
         .unwrap();
     let failed = store.document(collection.id, first.id).await.unwrap();

@@ -50,6 +50,7 @@ mod pgvector;
 mod pipelines;
 mod principals;
 mod queued_turns;
+mod rereading;
 mod run_inputs;
 mod runs;
 mod schedules;

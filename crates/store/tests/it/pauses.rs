@@ -37,7 +37,7 @@ async fn read(store: &Store, of: &Collection, name: &str) -> OwnedDocument {
     let their = put(store, of, name).await;
     let unread = store.claim_document(10, 20).await.unwrap().unwrap();
     store
-        .settle_document(&unread, &text("hello"), 11)
+        .settle_document(&unread, &text("hello"), Some(1), 11)
         .await
         .unwrap();
     their
@@ -76,7 +76,7 @@ async fn reading_is_ended_for_good(store: Store) {
     store.cancel_reading(of, STOPPED, 41).await.unwrap();
     assert_eq!(store.is_wanted(&unread).await, Ok(false));
     store
-        .settle_document(&unread, &text("too late"), 42)
+        .settle_document(&unread, &text("too late"), Some(1), 42)
         .await
         .unwrap();
     assert_eq!(
@@ -101,7 +101,7 @@ async fn reading_is_ended_for_good(store: Store) {
         .unwrap();
     let unread = store.claim_document(200, 300).await.unwrap().unwrap();
     store
-        .settle_document(&unread, &text("read"), 210)
+        .settle_document(&unread, &text("read"), Some(1), 210)
         .await
         .unwrap();
     assert_eq!(state(&store, of).await.0, DocumentState::Ready);
@@ -295,7 +295,7 @@ async fn pictures_wait_for_a_vision_model(store: Store) {
     let unseen = store.claim_picture(90, 99).await.unwrap().unwrap();
     assert_eq!(unseen.failures, 1);
     store
-        .settle_document(&unseen.unread, &text("A walrus."), 91)
+        .settle_document(&unseen.unread, &text("A walrus."), None, 91)
         .await
         .unwrap();
     let kept = store.document(mine.id, of.document).await.unwrap();
