@@ -1,9 +1,12 @@
 //! Splits a document into chunks, preferably at headings, paragraphs and sentences.
 
-use std::ops::Range;
+mod tables;
+
+use std::{borrow::Cow, ops::Range};
 
 use serde::{Deserialize, Serialize};
 
+use self::tables::Tables;
 use crate::document::{Document, Heading};
 
 /// A chunk of a document.
@@ -17,8 +20,28 @@ pub struct Chunk {
     pub page: Option<u32>,
     /// The titles of the headings above it, outermost first.
     pub headings: Vec<String>,
+    /// The header of the table whose rows it begins with, if it does not contain that header: its position, in bytes.
+    pub header: Option<Range<usize>>,
     /// Estimated number of model tokens.
     pub tokens: usize,
+}
+
+impl Chunk {
+    /// Its text in the document's `text`, below the header of the table that it goes on with.
+    #[must_use]
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let own = text.get(self.bytes.clone()).unwrap_or_default();
+        match self.header(text) {
+            Some(header) => Cow::Owned(format!("{header}\n{own}")),
+            None => Cow::Borrowed(own),
+        }
+    }
+
+    /// The header of the table that it goes on with.
+    #[must_use]
+    pub fn header<'t>(&self, text: &'t str) -> Option<&'t str> {
+        text.get(self.header.clone()?)
+    }
 }
 
 /// Chunk sizes, in characters.
@@ -49,6 +72,7 @@ pub fn cut(document: &Document, sizes: Sizes) -> Vec<Chunk> {
     let text = document.text.as_str();
     let limit_chars = sizes.limit_chars.max(1);
     let overlap_chars = sizes.overlap_chars.min(limit_chars / 2);
+    let tables = Tables::of(text);
     let mut chunks = Vec::new();
     let mut walk = Walk::default();
     let mut start = skip_space(text, 0);
@@ -56,9 +80,10 @@ pub fn cut(document: &Document, sizes: Sizes) -> Vec<Chunk> {
     let mut new = start;
     while new < text.len() {
         let (end, is_section_end) = end_of_chunk(document, start, new, limit_chars);
-        let bytes = start..start + text[start..end].trim_end().len();
+        let last = start + text[start..end].trim_end().len();
+        let bytes = tables.row_start(text, start, new.min(last))..last;
         if !bytes.is_empty() {
-            chunks.push(walk.chunk(document, bytes));
+            chunks.push(walk.chunk(document, bytes, tables.header(start)));
         }
         new = skip_space(text, end);
         start = if is_section_end {
@@ -178,7 +203,12 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// The chunk at a position that is not before the latest one.
-    fn chunk(&mut self, document: &'a Document, bytes: Range<usize>) -> Chunk {
+    fn chunk(
+        &mut self,
+        document: &'a Document,
+        bytes: Range<usize>,
+        header: Option<Range<usize>>,
+    ) -> Chunk {
         let text = &document.text[bytes.clone()];
         self.characters += document.text[self.byte..bytes.start].chars().count();
         self.byte = bytes.start;
@@ -202,6 +232,7 @@ impl<'a> Walk<'a> {
                 .collect(),
             tokens: estimated_tokens(text),
             bytes,
+            header,
         }
     }
 }
@@ -294,6 +325,48 @@ mod tests {
         );
     }
 
+    #[test]
+    fn rows_are_below_the_header_of_their_table() {
+        let rows = |from: u32, to: u32| -> String {
+            let rows: Vec<String> = (from..to)
+                .map(|row| format!("| Anna {row} | {row} |"))
+                .collect();
+            rows.join("\n")
+        };
+        let header = "| Name | Umsatz |\n| --- | --- |";
+        let text = format!(
+            "Before.\n\n{header}\n{}\n\nAfter it, no table.",
+            rows(10, 40)
+        );
+        let document = Document::of_markdown(text.clone());
+        let sizes = Sizes {
+            limit_chars: 120,
+            overlap_chars: 24,
+        };
+        let chunks = cut(&document, sizes);
+        let texts: Vec<_> = chunks.iter().map(|chunk| chunk.text(&text)).collect();
+        assert_eq!(texts[0], format!("Before.\n\n{header}\n{}", rows(10, 14)));
+        assert_eq!(chunks[0].header, None, "it has the header itself");
+        // A row that would be cut is left out, as the chunk before ends with it.
+        assert_eq!(texts[1], format!("{header}\n{}", rows(13, 19)));
+        assert_eq!(chunks[1].header(&text), Some(header));
+        assert!(texts.last().unwrap().ends_with("After it, no table."));
+
+        for no_table in [
+            "| a |\n| b |\n",
+            "| a\n--- | ---\n",
+            "|  |  |\n| --- | --- |\n",
+        ] {
+            let text = format!("{no_table}{}", rows(10, 40));
+            let document = Document::of_markdown(text);
+            let chunks = cut(&document, sizes);
+            assert!(
+                chunks.iter().all(|chunk| chunk.header.is_none()),
+                "{no_table}"
+            );
+        }
+    }
+
     fn check(text: &str, sizes: Sizes) -> Result<(), TestCaseError> {
         let document = Document::of_markdown(text.to_owned());
         let chunks = cut(&document, sizes);
@@ -325,7 +398,7 @@ mod tests {
     proptest! {
         #[test]
         fn chunks_are_exactly_their_places_and_leave_nothing_out(
-            text in "(\\PC{0,12}|[a-я ]{1,30}|\n\n|\n# |\\. |[0-9a-zA-Zа-я🦀é\u{301}]{1,40} ){0,60}",
+            text in "(\\| a \\| b \\|\n\\|--\\|--\\|\n|\\| [a-z]{0,9} \\| é \\|\n|\\PC{0,12}|[a-я ]{1,30}|\n\n|\n# |\\. |[0-9a-zA-Zа-я🦀é\u{301}]{1,40} ){0,60}",
             limit_chars in 0_usize..80,
             overlap_chars in 0_usize..60,
         ) {

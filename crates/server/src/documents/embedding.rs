@@ -302,7 +302,7 @@ fn passage(settings: &EmbeddingSettings, title: &str, text: &str, chunk: &Chunk)
         .filter(|heading| *heading != title);
     let head: Vec<&str> = std::iter::once(title).chain(headings).collect();
     let head: String = head.join(" › ").chars().take(HEAD_CHARS).collect();
-    let text = text.get(chunk.bytes.clone()).unwrap_or_default();
+    let text = chunk.text(text);
     format!("{}{head}\n{text}", settings.passage_prefix)
 }
 

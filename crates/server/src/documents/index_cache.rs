@@ -44,6 +44,8 @@ pub(super) struct CachedDocument {
     places: Vec<Position>,
     /// The distinct headings of its chunks, which many chunks share.
     headings: Vec<Vec<String>>,
+    /// The distinct table headers of chunks that begin with rows of a table.
+    headers: Vec<String>,
 }
 
 /// Position of a chunk in its document.
@@ -54,6 +56,8 @@ pub(super) struct Position {
     /// 0 if unknown.
     page: u32,
     headings: u32,
+    /// `u32::MAX` if it has none.
+    header: u32,
 }
 
 impl Position {
@@ -74,33 +78,53 @@ impl CachedDocument {
             .map_or(&[], Vec::as_slice)
     }
 
+    /// The header of the table that a chunk goes on with.
+    pub(super) fn header(&self, place: Position) -> Option<&str> {
+        self.headers.get(place.header as usize).map(String::as_str)
+    }
+
     fn size_bytes(&self) -> usize {
         let words: usize = self
             .headings
             .iter()
             .flatten()
+            .chain(&self.headers)
             .map(|heading| heading.len() + 24)
             .sum();
         size_of::<Self>() + self.name.len() + self.places.len() * size_of::<Position>() + words
     }
 }
 
-/// The positions of chunks, and their headings without repetitions.
-fn places(chunks: &[Chunk]) -> (Vec<Position>, Vec<Vec<String>>) {
-    let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let mut headings: Vec<Vec<String>> = Vec::new();
-    let places = chunks.iter().map(|chunk| {
-        if headings.last() != Some(&chunk.headings) {
-            headings.push(chunk.headings.clone());
+/// The positions of chunks, and their headings and table headers without repetitions.
+#[derive(Default)]
+struct Places {
+    places: Vec<Position>,
+    headings: Vec<Vec<String>>,
+    headers: Vec<String>,
+}
+
+impl Places {
+    fn of(chunks: &[Chunk], text: &str) -> Self {
+        let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let mut all = Self::default();
+        for chunk in chunks {
+            if all.headings.last() != Some(&chunk.headings) {
+                all.headings.push(chunk.headings.clone());
+            }
+            let header = chunk.header(text);
+            if header.is_some() && all.headers.last().map(String::as_str) != header {
+                all.headers.extend(header.map(str::to_owned));
+            }
+            all.places.push(Position {
+                start: small(chunk.characters.start),
+                end: small(chunk.characters.end),
+                page: chunk.page.unwrap_or(0),
+                headings: small(all.headings.len() - 1),
+                header: header.map_or(u32::MAX, |_| small(all.headers.len() - 1)),
+            });
         }
-        Position {
-            start: small(chunk.characters.start),
-            end: small(chunk.characters.end),
-            page: chunk.page.unwrap_or(0),
-            headings: small(headings.len() - 1),
-        }
-    });
-    (places.collect(), headings)
+        all
+    }
 }
 
 /// A document that is new or has changed.
@@ -364,11 +388,16 @@ impl CachedIndex {
         let chunks = cut(&document, Sizes::default());
         let is_embedded = vectors.is_some();
         let of_chunks = of_pieces(vectors.as_deref().unwrap_or_default(), chunks.len());
+        let texts: Vec<_> = chunks
+            .iter()
+            .map(|chunk| chunk.text(&document.text))
+            .collect();
         let pieces: Vec<ChunkToIndex<'_>> = chunks
             .iter()
+            .zip(&texts)
             .zip(of_chunks)
-            .map(|(chunk, vector)| ChunkToIndex {
-                text: document.text.get(chunk.bytes.clone()).unwrap_or_default(),
+            .map(|((chunk, text), vector)| ChunkToIndex {
+                text,
                 headings: &chunk.headings,
                 vector,
             })
@@ -386,7 +415,11 @@ impl CachedIndex {
                 chunks: &pieces,
             }],
         );
-        let (places, headings) = places(&chunks);
+        let Places {
+            places,
+            headings,
+            headers,
+        } = Places::of(&chunks, &document.text);
         let loaded = CachedDocument {
             id,
             name,
@@ -394,6 +427,7 @@ impl CachedIndex {
             is_embedded,
             places,
             headings,
+            headers,
         };
         self.documents.insert(key, Arc::new(loaded));
     }

@@ -69,6 +69,7 @@ pub(crate) struct Found {
     pub(crate) end: usize,
     pub(crate) page: Option<u32>,
     pub(crate) headings: Vec<String>,
+    /// Its text; rows of a table below the header of the table.
     pub(crate) text: String,
     pub(crate) scores: Scores,
     /// Its relevance according to the reranking model.
@@ -392,7 +393,10 @@ async fn passages(
             end: place.characters().end,
             page: place.page(),
             headings: document.headings(place).to_vec(),
-            text,
+            text: match document.header(place) {
+                Some(header) => format!("{header}\n{text}"),
+                None => text,
+            },
             scores,
             rerank: None,
         })
