@@ -6,6 +6,7 @@ mod delimited;
 mod epub;
 mod format;
 mod html;
+mod line;
 mod mail;
 mod notebook;
 mod office;
@@ -28,6 +29,9 @@ use crate::{
 
 /// Maximum nesting depth of e-mails that are read.
 const MAX_INSIDE: u32 = 2;
+
+/// Spaces by which an inner list is indented: enough to be inside of a numbered item.
+const LIST_INDENT: usize = 4;
 
 /// Reads a file. `name` is the name given by its sender.
 ///

@@ -4,7 +4,6 @@
 mod archive;
 mod bullets;
 mod chart;
-mod line;
 mod math;
 mod number_format;
 mod number_pattern;
@@ -17,7 +16,6 @@ mod sheets;
 mod slides;
 mod styles;
 mod symbols;
-mod table;
 mod word;
 mod writing;
 mod xml;

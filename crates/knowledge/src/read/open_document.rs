@@ -178,7 +178,10 @@ impl Reader {
             }
             "table-cell" | "covered-table-cell" => {
                 let times = number(tag, "number-columns-repeated").min(MAX_REPEATED);
-                self.output.begin_cell(times);
+                let columns = number(tag, "number-columns-spanned");
+                let is_covered = tag.name == "covered-table-cell";
+                self.output
+                    .begin_cell(times, (!is_covered).then_some(columns));
             }
             _ => {}
         }
@@ -228,7 +231,8 @@ impl Reader {
     fn write(&mut self, text: &str) {
         let style = self.spans.last().copied().unwrap_or_default();
         if !style.is_hidden {
-            self.output.write_styled(text, style.is_raised);
+            self.output
+                .write_script(text, style.script.unwrap_or_default());
         }
     }
 }

@@ -13,7 +13,7 @@ use self::{
     tokens::{Token, Tokens},
     words::{Destination, destination, encoding_of_font, text_of},
 };
-use super::charset::of_code_page;
+use super::{charset::of_code_page, line::Script, table::Merge};
 use crate::{
     document::Document,
     unreadable::{Limits, Unreadable},
@@ -55,7 +55,7 @@ struct Group {
     is_hidden: bool,
     is_struck: bool,
     is_deleted: bool,
-    is_raised: bool,
+    script: Script,
 }
 
 impl Default for Group {
@@ -67,7 +67,7 @@ impl Default for Group {
             is_hidden: false,
             is_struck: false,
             is_deleted: false,
-            is_raised: false,
+            script: Script::Baseline,
         }
     }
 }
@@ -97,6 +97,8 @@ struct Reader {
     skipped: usize,
     /// Whether the group is to be ignored if its control word, the next one, is unknown.
     is_optional: bool,
+    /// How the cell being defined is merged.
+    merge: Merge,
     output: Output,
 }
 
@@ -181,9 +183,9 @@ impl Reader {
             return;
         }
         match self.group.destination {
-            Destination::Body => self.output.push(text, self.group.is_raised),
+            Destination::Body => self.output.push(text, self.group.script),
             Destination::ListMark => self.output.list_mark.push_str(text),
-            Destination::Note => self.output.note.push_str(text),
+            Destination::Note => self.output.note.push(text, self.group.script),
             Destination::Title => self.output.title.push_str(text),
             Destination::Styles => self.style_name.push_str(text),
             Destination::Fonts | Destination::Ignored => {}
@@ -245,8 +247,13 @@ impl Reader {
             "v" | "htmlrtf" => self.group.is_hidden = is_on,
             "strike" | "strikedl" | "striked" => self.group.is_struck = is_on,
             "deleted" => self.group.is_deleted = is_on,
-            "super" => self.group.is_raised = is_on,
-            "sub" | "nosupersub" => self.group.is_raised = false,
+            "super" | "sub" | "nosupersub" => {
+                self.group.script = match name {
+                    "super" if is_on => Script::Super,
+                    "sub" if is_on => Script::Sub,
+                    _ => Script::Baseline,
+                };
+            }
             "s" => self.set_style(number),
             _ if self.group.destination == Destination::Body => self.layout(name, number),
             "par" | "line" => self.push(" "),
@@ -263,6 +270,13 @@ impl Reader {
             }
             "intbl" => self.output.is_in_table = true,
             "par" | "sect" | "page" => self.end_paragraph(),
+            "trowd" => {
+                self.merge = Merge::None;
+                self.output.define_row();
+            }
+            "clmrg" => self.merge = Merge::Left,
+            "clvmrg" => self.merge = Merge::Above,
+            "cellx" => self.output.define_cell(mem::take(&mut self.merge)),
             "cell" => self.output.end_cell(),
             "nestcell" => self.push(" / "),
             "row" => self.output.end_row(),

@@ -6,10 +6,12 @@ use super::{
     archive::Archive,
     number_format::NumberFormat,
     relations::Relations,
-    table::separator,
     xml::{Item, Items, Tag},
 };
-use crate::unreadable::{Limits, Unreadable};
+use crate::{
+    read::table::{write_header, write_row},
+    unreadable::{Limits, Unreadable},
+};
 
 /// The charts of a part as Markdown, by ID.
 ///
@@ -39,13 +41,12 @@ struct Points {
 impl Points {
     fn shown(&self, at: u32, is_1904: bool) -> String {
         let text = self.texts.get(&at).map(String::as_str).unwrap_or_default();
-        let shown = match text.parse() {
+        match text.parse() {
             Ok(number) if !self.format.is_empty() => {
                 NumberFormat::parse(&self.format).shown(number, is_1904)
             }
             _ => text.to_owned(),
-        };
-        in_cell(&shown)
+        }
     }
 }
 
@@ -176,20 +177,17 @@ impl Chart {
         let Some(first) = series.first().filter(|_| !positions.is_empty()) else {
             return Ok(());
         };
-        let names: Vec<_> = series.iter().map(|one| in_cell(&one.name)).collect();
-        text.push_str(&format!("|  | {} |\n", names.join(" | ")));
-        text.push_str(&separator(series.len() + 1));
-        text.push('\n');
+        let width = series.len() + 1;
+        let names = series.iter().map(|one| one.name.as_str());
+        let names: Vec<&str> = std::iter::once("").chain(names).collect();
+        write_header(text, &names, width);
         for position in positions {
-            text.push_str(&format!(
-                "| {} |",
-                first.labels.shown(position, self.is_1904)
-            ));
-            for one in series {
-                let value = one.values.shown(position, self.is_1904);
-                text.push_str(&format!(" {value} |"));
-            }
-            text.push('\n');
+            let points = series.iter().map(|one| &one.values);
+            let points = std::iter::once(&first.labels).chain(points);
+            let cells: Vec<String> = points
+                .map(|points| points.shown(position, self.is_1904))
+                .collect();
+            write_row(text, &cells, width);
             if text.len() as u64 > limits.text_bytes {
                 return Err(Unreadable::TooMuchText {
                     limit_bytes: limits.text_bytes,
@@ -199,10 +197,6 @@ impl Chart {
         text.push('\n');
         Ok(())
     }
-}
-
-fn in_cell(text: &str) -> String {
-    text.trim().replace(['\n', '\r'], " ").replace('|', "\\|")
 }
 
 #[cfg(test)]

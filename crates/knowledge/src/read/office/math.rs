@@ -2,7 +2,8 @@
 
 use std::mem;
 
-use super::{line::is_enclosed, xml::Tag};
+use super::xml::Tag;
+use crate::read::line::is_enclosed;
 
 /// Elements whose children are the parts of one expression.
 const EXPRESSIONS: [&str; 21] = [

@@ -504,7 +504,7 @@ fn workbooks_that_stray_from_the_standard_are_read() {
     );
     check(
         "<row><c t='str'><v>two_x000D_\nlines</v></c><c><v>4.5000000000000002E+1</v></c></row>",
-        "| two  lines | 45 |\n| --- | --- |\n",
+        "| two lines | 45 |\n| --- | --- |\n",
     );
     check(
         "<row><c t='str'><v>&own;</v></c><c><v>5</v></c></row>",

@@ -5,20 +5,23 @@ use std::{collections::HashMap, mem};
 use super::{
     bullets::{Bullet, Shape},
     damaged,
-    line::{Line, Script},
     math::Math,
     numbering::{Counters, Label, Numbering, Place},
     styles::{ListReference, RunStyle, Styles, level_of_outline},
     symbols::{FormField, symbol},
-    table::{Merge, Table},
     xml::{Item, Items, Tag},
 };
-use crate::unreadable::{Limits, Unreadable};
+use crate::{
+    read::{
+        LIST_INDENT,
+        line::{Line, Script},
+        table::{Merge, Table},
+    },
+    unreadable::{Limits, Unreadable},
+};
 
 /// Paragraphs, tables and equations may be nested to this depth.
 const MAX_NESTING: usize = 200;
-/// Spaces by which an inner list is indented.
-const INDENT: usize = 4;
 /// A line with a page number and fewer other letters than this says nothing else.
 const PAGE_WORDS_CHARS: usize = 12;
 
@@ -524,7 +527,7 @@ impl<'a> Writing<'a> {
             self.write("\n\n");
             return;
         };
-        let indent = " ".repeat(self.list_depth(level) * INDENT);
+        let indent = " ".repeat(self.list_depth(level) * LIST_INDENT);
         let label = match label {
             Label::Bullet => "- ".to_owned(),
             Label::Number(number) if is_list_mark(&number) => format!("{number} "),
@@ -542,7 +545,6 @@ impl<'a> Writing<'a> {
         };
         let is_first = self.blocks.last().is_none_or(String::is_empty);
         let space = if is_first { "" } else { " " };
-        let text = text.replace('\n', " ").replace('|', "\\|");
         self.write(&format!("{space}{label}{text}"));
     }
 
@@ -597,7 +599,7 @@ impl<'a> Writing<'a> {
         }
         let text = self.end_block().unwrap_or_default();
         if let Some(table) = self.tables.last_mut() {
-            table.end_cell(text.trim().replace('\n', " "));
+            table.end_cell(text.trim().to_owned());
         }
     }
 

@@ -3,7 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::{
-    read::office::{Item, Items},
+    read::{
+        line::Script,
+        office::{Item, Items},
+    },
     unreadable::Unreadable,
 };
 
@@ -12,16 +15,31 @@ use crate::{
 pub(super) struct TextStyle {
     /// Hidden or struck out.
     pub(super) is_hidden: bool,
-    pub(super) is_raised: bool,
+    /// Where it stands in relation to its line, as far as it is stated.
+    pub(super) script: Option<Script>,
 }
 
 impl TextStyle {
     pub(super) fn with(self, inner: Self) -> Self {
         Self {
             is_hidden: self.is_hidden || inner.is_hidden,
-            is_raised: self.is_raised || inner.is_raised,
+            script: inner.script.or(self.script),
         }
     }
+}
+
+/// What a position such as `super 58%` or `-33% 58%` states.
+fn script(position: &str) -> Option<Script> {
+    let raised = position.split_whitespace().next()?;
+    Some(match raised {
+        "super" => Script::Super,
+        "sub" => Script::Sub,
+        raised => match raised.trim_end_matches('%').parse::<f64>() {
+            Ok(percent) if percent > 0.0 => Script::Super,
+            Ok(percent) if percent < 0.0 => Script::Sub,
+            _ => Script::Baseline,
+        },
+    })
 }
 
 #[derive(Debug, Default)]
@@ -57,7 +75,7 @@ impl Styles {
                     let style = TextStyle {
                         is_hidden: value("display") == "none"
                             || !matches!(line.as_str(), "" | "none"),
-                        is_raised: value("text-position").starts_with("super"),
+                        script: script(&value("text-position")),
                     };
                     if style != TextStyle::default() {
                         self.texts.insert(name.clone(), style);

@@ -25,6 +25,9 @@ fn text(body: &str) -> Document {
         "<office:document-content><office:automatic-styles>\
          <style:style style:name=\"T1\"><style:text-properties style:text-position=\"super 58%\"/></style:style>\
          <style:style style:name=\"T2\"><style:text-properties style:text-line-through-style=\"solid\"/></style:style>\
+         <style:style style:name=\"T3\"><style:text-properties style:text-position=\"-33% 58%\"/></style:style>\
+         <style:style style:name=\"T4\"><style:text-properties style:text-position=\"33% 58%\"/></style:style>\
+         <style:style style:name=\"T5\"><style:text-properties style:text-position=\"0% 100%\"/></style:style>\
          <text:list-style style:name=\"L1\"><text:list-level-style-number text:level=\"1\" style:num-format=\"1\"/>\
          <text:list-level-style-bullet text:level=\"2\"/></text:list-style>\
          <number:text>ignored</number:text></office:automatic-styles>\
@@ -48,10 +51,15 @@ fn a_text_is_read_with_its_structure() {
         "## Costs\n\n10^6 euros,  a b\nc\n\n",
     );
     check(
+        "<text:p>H<text:span text:style-name=\"T3\">2</text:span>O in m<text:span text:style-name=\"T4\">3</text:span>, \
+         M<text:span text:style-name=\"T1\">me<text:span text:style-name=\"T5\"> X</text:span></text:span></text:p>",
+        "H2O in m^3, Mme X\n\n",
+    );
+    check(
         "<text:list text:style-name=\"L1\"><text:list-item><text:p>one</text:p><text:list><text:list-item><text:p>in\
          </text:p></text:list-item></text:list></text:list-item><text:list-item><text:p>two</text:p></text:list-item>\
          </text:list><text:p>after</text:p>",
-        "1. one\n  - in\n2. two\n\nafter\n\n",
+        "1. one\n    - in\n2. two\n\nafter\n\n",
     );
     check(
         "<text:p>Sea<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>A note.</text:p>\
@@ -66,6 +74,41 @@ fn a_text_is_read_with_its_structure() {
         "on 23 May 漢字(かんじ)\n\n",
     );
     assert_eq!(text("<text:p>x</text:p>").title.as_deref(), Some("Plan"));
+}
+
+#[test]
+fn merged_cells_are_repeated() {
+    let cell = |attributes: &str, text: &str| {
+        format!("<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>")
+    };
+    let row = |cells: &[String]| format!("<table:table-row>{}</table:table-row>", cells.concat());
+    let covered = "<table:covered-table-cell/>".to_owned();
+    let rows = [
+        row(&[
+            cell("table:number-columns-spanned=\"3\"", "Sales"),
+            "<table:covered-table-cell table:number-columns-repeated=\"2\"/>".to_owned(),
+        ]),
+        row(&[
+            cell("table:number-rows-spanned=\"2\"", "Region"),
+            cell("table:number-columns-spanned=\"2\"", "2026"),
+            covered.clone(),
+        ]),
+        row(&[covered.clone(), cell("", "Q1"), cell("", "Q2")]),
+        row(&[
+            cell(
+                "table:number-columns-spanned=\"2\" table:number-rows-spanned=\"2\"",
+                "North",
+            ),
+            covered.clone(),
+            cell("", "5"),
+        ]),
+        row(&[covered.clone(), covered, cell("", "7")]),
+    ];
+    check(
+        &format!("<table:table>{}</table:table>", rows.concat()),
+        "| Sales |  |  |\n| --- | --- | --- |\n| Region | 2026 | 2026 |\n| Region | Q1 | Q2 |\n\
+         | North | North | 5 |\n| North | North | 7 |\n\n",
+    );
 }
 
 #[test]

@@ -52,6 +52,15 @@ fn headings_lists_tables_and_notes_are_kept() {
         "# Plan\n\n## Part\n\n- one\n2. two\n\ntext 10^6\n\nSee below.\n\n",
     );
     check(
+        "{\\rtf1 H{\\sub 2}O, M{\\super me} x\\sub i\\nosupersub , a{\\*\\footnote 10{\\super 6}}.}",
+        "H2O, Mme x_i, a.\n\n10^6\n\n",
+    );
+    check(
+        "{\\rtf1\\trowd\\clvmgf\\cellx1\\clmgf\\cellx2\\clmrg\\cellx3\\intbl Region\\cell 2026\\cell\\cell\\row\
+         \\trowd\\clvmrg\\cellx1\\cellx2\\cellx3\\intbl\\cell Q1\\cell Q2\\cell\\row}",
+        "| Region | 2026 | 2026 |\n| --- | --- | --- |\n| Region | Q1 | Q2 |\n\n",
+    );
+    check(
         "{\\rtf1 before\\par\\trowd\\pard\\intbl Name\\cell a|b\\cell\\row\\trowd\\pard\\intbl x\\par y\\cell\\cell\\row\
          \\pard after}",
         "before\n\n| Name | a\\|b |\n| --- | --- |\n| x y |  |\n\nafter\n\n",

@@ -1,24 +1,27 @@
-//! The text of a paragraph, put together from runs, with super- and subscripts in plain characters.
+//! The text of a paragraph, put together from runs, with super- and subscripts in plain characters: the one place that
+//! decides how they are written, for all formats.
 
 use std::mem;
 
 /// Where text stands in relation to its line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Script {
+pub(in crate::read) enum Script {
     #[default]
     Baseline,
     Super,
     Sub,
 }
 
-/// Superscripts that are not exponents, as in 1st and 2ème.
-const SUPERSCRIPT_WORDS: [&str; 13] = [
-    "st", "nd", "rd", "th", "er", "re", "ère", "ème", "eme", "nde", "tm", "sm", "r",
+/// Superscripts that are not exponents, as in 1st, 2ème and Mme.
+const SUPERSCRIPT_WORDS: [&str; 15] = [
+    "st", "nd", "rd", "th", "er", "re", "ère", "ème", "eme", "nde", "me", "lle", "tm", "sm", "r",
 ];
+/// A superscript with this many letters in a row is a remark, not an exponent.
+const REMARK_LETTERS: usize = 4;
 
 /// A paragraph's text so far.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(in crate::read) struct Line {
     text: String,
     /// A super- or subscript that may go on in the next run.
     raised: String,
@@ -26,7 +29,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    pub(super) fn push(&mut self, text: &str, script: Script) {
+    pub(in crate::read) fn push(&mut self, text: &str, script: Script) {
         if script != self.script {
             self.settle();
             self.script = script;
@@ -47,23 +50,23 @@ impl Line {
         self.text.push_str(&raised[start + text.len()..]);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::read) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.raised.is_empty()
     }
 
     /// The number of bytes of its text.
-    pub(super) fn size(&self) -> usize {
+    pub(in crate::read) fn size(&self) -> usize {
         self.text.len() + self.raised.len()
     }
 
-    pub(super) fn finish(mut self) -> String {
+    pub(in crate::read) fn finish(mut self) -> String {
         self.settle();
         self.text
     }
 }
 
 /// A super- or subscript after `before`: `10^6`, `x^(n+1)`, `H2O`, `x_i`.
-pub(super) fn scripted(before: &str, script: Script, text: &str) -> String {
+pub(in crate::read) fn scripted(before: &str, script: Script, text: &str) -> String {
     let mark = match script {
         Script::Super if !is_word(text) && text.contains(is_meaningful) => '^',
         Script::Sub if !is_index(before, text) && text.contains(is_meaningful) => '_',
@@ -80,7 +83,7 @@ pub(super) fn scripted(before: &str, script: Script, text: &str) -> String {
 }
 
 /// Whether one pair of parentheses encloses all of it.
-pub(super) fn is_enclosed(text: &str) -> bool {
+pub(in crate::read) fn is_enclosed(text: &str) -> bool {
     let Some(inner) = text
         .strip_prefix('(')
         .and_then(|text| text.strip_suffix(')'))
@@ -102,6 +105,9 @@ pub(super) fn is_enclosed(text: &str) -> bool {
 fn is_word(text: &str) -> bool {
     let lower = text.to_lowercase();
     SUPERSCRIPT_WORDS.contains(&lower.as_str())
+        || text
+            .split(|char: char| !char.is_alphabetic())
+            .any(|word| word.chars().nth(REMARK_LETTERS - 1).is_some())
 }
 
 /// Whether it is a number behind a letter or a parenthesis, as in formulas of chemistry.
@@ -157,7 +163,14 @@ mod tests {
             "Fe(OH)3 x_i",
         );
         check(&[("the 1", Baseline), ("st", Super)], "the 1st");
+        check(&[("M", Baseline), ("me", Super)], "Mme");
+        check(&[("M", Baseline), ("lle", Super)], "Mlle");
         check(&[("Widget", Baseline), ("TM", Super)], "WidgetTM");
+        check(&[("x", Baseline), ("max", Super)], "x^max");
+        check(
+            &[("claim ", Baseline), ("citation needed", Super)],
+            "claim citation needed",
+        );
         check(&[("p", Baseline), ("*", Super), (" ", Super)], "p* ");
         check(&[("", Super), ("a", Baseline), ("", Sub)], "a");
     }
