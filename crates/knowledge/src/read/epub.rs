@@ -199,7 +199,7 @@ mod tests {
             ("OEBPS/book.opf", PACKAGE),
             (
                 "OEBPS/text/one.xhtml",
-                "<html><head><title>no</title></head><body><h1>Second</h1><p>Last words.</p></body></html>",
+                "<html><head><title>no</title></head><body><h1>Second</h1><p>10<sup>6</sup> words.</p></body></html>",
             ),
             (
                 "OEBPS/text/two.xhtml",
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(document.title.as_deref(), Some("Walruses"));
         assert_eq!(
             document.text,
-            "# First\n\nShort.\n\nA note.\n\n# Second\n\nLast words.\n\n"
+            "# First\n\nShort.\n\nA note.\n\n# Second\n\n10^6 words.\n\n"
         );
     }
 

@@ -91,7 +91,8 @@ fn markdown(dom: &Dom) -> String {
     body.md(None).to_string()
 }
 
-/// Reads all of a page, such as a chapter of a book, which may be shorter than an article.
+/// Reads all of a page, such as a chapter of a book, which may be shorter than an article, or an e-mail, of which
+/// nothing is navigation.
 ///
 /// # Errors
 /// If it has too many elements, is nested too deeply, or has too many attributes.
@@ -99,15 +100,7 @@ pub(super) fn read_whole(page: &str) -> Result<String, Unreadable> {
     if !scan::is_bearable(page) {
         return Err(Unreadable::damaged("a web page"));
     }
-    let document = Readability::new(page, None, None)
-        .map_err(|_| Unreadable::damaged("a web page"))?
-        .doc;
-    document
-        .select("head, script, style, noscript, template, svg")
-        .remove();
-    let body = document.select("body");
-    let whole = body.nodes().first().map(|body| body.md(None));
-    Ok(super::plain::tidy(&whole.unwrap_or_default()))
+    Ok(super::plain::tidy(&markdown(&without_code(page))))
 }
 
 /// The page below its title, unless it begins with the title.
@@ -246,6 +239,17 @@ mod tests {
                 "e^-x and 2^(n + 1)",
             ),
             ("<p>the 1<sup>st</sup> of M<sup>me</sup>", "the 1st of Mme"),
+            (
+                "<p>Fe(OH)<b><sub>3</sub></b>, C<sub>2</sub>H<sub>5</sub>OH",
+                "Fe(OH)**3**, C2H5OH",
+            ),
+            (
+                "<p>so<sup>citation needed</sup>, p<sup>*</sup>",
+                "socitation needed, p*",
+            ),
+            ("<p>a<br><sub>2</sub>", "a  \n_2"),
+            ("<p>(a) <sub> i+1 </sub>", "(a) _(i+1)"),
+            ("<p>x<sup><i>n</i>+1</sup>", "x^(*n*+1)"),
             ("<p>45<sup>3</sup> million", "45^3 million"),
             ("<p>in 2019<sup><a href='#n12'>12</a></sup>", "in 2019"),
             ("<p>in 2019<sup>[12]</sup>.", "in 2019."),
@@ -287,6 +291,10 @@ mod tests {
             "|   |   |\n| - | - |\n| a | b |\n| a | yes |"
         );
         // Layout: the cells are blocks.
+        assert_eq!(
+            table("<tr><td>First<tr><td><ul><li>a<li>b</ul>"),
+            "First\n\n- a\n- b"
+        );
         assert_eq!(
             table("<tr><td>Menu<td><table><tr><td>a<td>b</table>"),
             "Menu\n\n\n|   |   |\n| - | - |\n| a | b |"

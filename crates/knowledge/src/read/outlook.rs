@@ -179,7 +179,7 @@ fn body(
         .map(|page| plain::decode_page(&page));
     let page = page.unwrap_or_else(|| storage.string(id::HTML, properties.code_page));
     if !page.trim().is_empty() {
-        return Ok(html::read(&page)?.text);
+        return html::read_whole(&page);
     }
     let Some(compressed) = storage.binary(id::RTF_COMPRESSED) else {
         return Ok(plain);

@@ -98,11 +98,11 @@ fn a_message_without_plain_text_has_html_or_rtf() {
         put(
             file,
             "/__substg1.0_10130102",
-            b"<meta charset=windows-1252><p>Caf\xe9 walrus</p>",
+            b"<meta charset=windows-1252><title>no</title><p>Caf\xe9 walrus</p><footer>M<sup>2</sup></footer>",
         );
     });
     let text = |bytes: &[u8]| read(bytes, &Limits::default(), 0).unwrap().text;
-    assert_eq!(text(&page).trim(), "Café walrus");
+    assert_eq!(text(&page).trim(), "Café walrus\n\nM^2");
     let rich = message(|file| {
         put_table(file, "/", 32, &[]);
         put(
