@@ -129,6 +129,4 @@ fn damaged() -> Unreadable {
 }
 
 #[cfg(test)]
-mod case_tests;
-#[cfg(test)]
 mod tests;

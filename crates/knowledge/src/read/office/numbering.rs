@@ -159,9 +159,9 @@ impl NumberingReader {
     }
 }
 
-/// Where a paragraph stands in its list.
+/// The position of a paragraph in its list.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ListPosition {
     pub(super) label: Label,
     pub(super) level: usize,
 }
@@ -176,7 +176,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// The place of the next paragraph with this reference, unless the reference is switched off. `style` is the
+    /// The position of the next paragraph with this reference, unless the reference is switched off. `style` is the
     /// paragraph's style, which may determine the level.
     pub(super) fn next(
         &mut self,
@@ -184,11 +184,11 @@ impl Counters {
         styles: &Styles,
         reference: &ListReference,
         style: &str,
-    ) -> Option<Place> {
+    ) -> Option<ListPosition> {
         let id = reference.list.as_ref().filter(|id| *id != "0")?;
         let unknown = |level: Option<usize>| {
             let level = level.unwrap_or(0).min(LEVELS - 1);
-            Some(Place {
+            Some(ListPosition {
                 label: Label::Bullet,
                 level,
             })
@@ -222,7 +222,7 @@ impl Counters {
             }
         }
         let count = |at: usize| counts[at].unwrap_or(level(at).start());
-        Some(Place {
+        Some(ListPosition {
             label: label(level(at), |other| (count(other), level(other).format())),
             level: at,
         })
@@ -373,8 +373,9 @@ mod tests {
         let mut counters = Counters::default();
         let mut next = |list: &str, level: Option<usize>, style: &str| {
             let list = Some(list.to_owned());
-            let place = counters.next(&numbering, &styles, &ListReference { list, level }, style);
-            match place.map(|place| place.label) {
+            let position =
+                counters.next(&numbering, &styles, &ListReference { list, level }, style);
+            match position.map(|position| position.label) {
                 Some(Label::Number(text)) => text,
                 Some(Label::Bullet) => "-".into(),
                 Some(Label::None) => "none".into(),

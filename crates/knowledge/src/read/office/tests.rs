@@ -1,40 +1,10 @@
 //! Tests with Office documents built part by part, valid and invalid.
 
-use std::io::Write;
-
-use rawzip::{CompressionMethod, ZipArchiveWriter};
-
 use super::*;
-use crate::read;
-
-fn zip(parts: &[(&str, &str)]) -> Vec<u8> {
-    let parts: Vec<_> = parts
-        .iter()
-        .map(|(name, text)| (*name, text.as_bytes()))
-        .collect();
-    zip_bytes(&parts)
-}
-
-fn zip_bytes(parts: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut archive = ZipArchiveWriter::new(&mut bytes);
-    for (name, content) in parts {
-        let entry = archive
-            .new_file(name)
-            .compression_method(CompressionMethod::DEFLATE);
-        let (mut entry, config) = entry.start().unwrap();
-        let mut writer = config.wrap(flate2::write::DeflateEncoder::new(
-            &mut entry,
-            flate2::Compression::default(),
-        ));
-        writer.write_all(content).unwrap();
-        let (encoder, descriptor) = writer.finish().unwrap();
-        encoder.finish().unwrap();
-        entry.finish(descriptor).unwrap();
-    }
-    archive.finish().unwrap();
-    bytes
-}
+use crate::read::{
+    read,
+    zipped::{zip, zip_bytes},
+};
 
 fn document(body: &str) -> String {
     format!("<w:document xmlns:w=\"w\"><w:body>{body}</w:body></w:document>")

@@ -6,7 +6,7 @@ use super::{
     bullets::{Bullet, Shape},
     damaged,
     math::Math,
-    numbering::{Counters, Label, Numbering, Place},
+    numbering::{Counters, Label, ListPosition, Numbering},
     styles::{ListReference, RunStyle, Styles, level_of_outline},
     symbols::{FormField, symbol},
     xml::{Item, Items, Tag},
@@ -471,12 +471,12 @@ impl<'a> Writing<'a> {
         let text = mem::take(&mut paragraph.line).finish();
         let text = text.trim();
         // Word numbers empty paragraphs too.
-        let place = self.place(&paragraph, text);
+        let position = self.list_position(&paragraph, text);
         if !text.is_empty() && !self.is_page_number(&paragraph, text) {
             if self.tables.is_empty() {
-                self.write_paragraph(text, paragraph.heading, place);
+                self.write_paragraph(text, paragraph.heading, position);
             } else {
-                self.write_in_cell(text, place);
+                self.write_in_cell(text, position);
             }
         }
         if !paragraph.after.is_empty() {
@@ -490,10 +490,10 @@ impl<'a> Writing<'a> {
         self.content == Content::Margin && paragraph.has_page_number && letters <= PAGE_WORDS_CHARS
     }
 
-    fn place(&mut self, paragraph: &Paragraph, text: &str) -> Option<Place> {
+    fn list_position(&mut self, paragraph: &Paragraph, text: &str) -> Option<ListPosition> {
         let list = paragraph.list();
         if list.list.is_none() && paragraph.list.is_some() {
-            return Some(Place {
+            return Some(ListPosition {
                 label: Label::Bullet,
                 level: list.level.unwrap_or(0),
             });
@@ -505,24 +505,24 @@ impl<'a> Writing<'a> {
         let has_bullet = paragraph.bullet != Bullet::Inherited || self.tables.is_empty();
         match of_word {
             None if has_bullet && !text.is_empty() => {
-                self.shape.place(&paragraph.bullet, paragraph.level)
+                self.shape.list_position(&paragraph.bullet, paragraph.level)
             }
             of_word => of_word,
         }
     }
 
-    fn write_paragraph(&mut self, text: &str, heading: u8, place: Option<Place>) {
+    fn write_paragraph(&mut self, text: &str, heading: u8, position: Option<ListPosition>) {
         let heading = if self.shape.is_title() { 2 } else { heading };
         if heading > 0 {
             let marks = "#".repeat(heading.into());
-            let number = match place.map(|place| place.label) {
+            let number = match position.map(|position| position.label) {
                 Some(Label::Number(number)) => format!("{number} "),
                 _ => String::new(),
             };
             self.add(&format!("{marks} {number}{}\n\n", text.replace('\n', " ")));
             return;
         }
-        let Some(Place { label, level }) = place else {
+        let Some(ListPosition { label, level }) = position else {
             self.add(text);
             self.write("\n\n");
             return;
@@ -537,8 +537,8 @@ impl<'a> Writing<'a> {
         self.write(&format!("{indent}{label}{}\n", text.replace('\n', " ")));
     }
 
-    fn write_in_cell(&mut self, text: &str, place: Option<Place>) {
-        let label = match place.map(|place| place.label) {
+    fn write_in_cell(&mut self, text: &str, position: Option<ListPosition>) {
+        let label = match position.map(|position| position.label) {
             Some(Label::Bullet) => "- ".to_owned(),
             Some(Label::Number(number)) => format!("{number} "),
             Some(Label::None) | None => String::new(),
