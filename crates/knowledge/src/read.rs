@@ -20,7 +20,7 @@ mod web_archive;
 #[cfg(test)]
 mod zipped;
 
-pub use self::format::Format;
+pub use self::{charset::decode, format::Format};
 use crate::{
     document::Document,
     picture::Picture,
