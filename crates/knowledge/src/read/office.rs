@@ -8,6 +8,7 @@ mod math;
 mod number_format;
 mod number_pattern;
 mod numbering;
+mod objects;
 mod package;
 mod relations;
 mod sheet_details;

@@ -1,35 +1,15 @@
 //! Charts of Office documents as Markdown tables of the values that they show.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    archive::Archive,
     number_format::NumberFormat,
-    relations::Relations,
     xml::{Item, Items, Tag},
 };
 use crate::{
     read::table::{write_header, write_row},
     unreadable::{Limits, Unreadable},
 };
-
-/// The charts of a part as Markdown, by ID.
-///
-/// # Errors
-/// If one cannot be unpacked, or a limit is exceeded.
-pub(super) fn read_all(
-    archive: &mut Archive<'_>,
-    relations: &Relations,
-    limits: &Limits,
-) -> Result<HashMap<String, String>, Unreadable> {
-    let mut charts = HashMap::new();
-    for (id, part) in relations.ids_of_kind("chart") {
-        if let Some(xml) = archive.text(part)? {
-            charts.insert(id.to_owned(), Chart::read(&xml).markdown(limits)?);
-        }
-    }
-    Ok(charts)
-}
 
 /// Labels or values by their position, as numbers or texts.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -59,7 +39,7 @@ struct Series {
 
 /// A chart.
 #[derive(Debug, Default)]
-struct Chart {
+pub(super) struct Chart {
     /// Its title and those of its axes.
     titles: Vec<String>,
     series: Vec<Series>,
@@ -73,7 +53,7 @@ struct Chart {
 
 impl Chart {
     /// Parses a chart. If it is damaged, only what follows is lost.
-    fn read(xml: &str) -> Self {
+    pub(super) fn read(xml: &str) -> Self {
         let mut chart = Self::default();
         let mut items = Items::new(xml);
         while let Some(Ok(item)) = items.next() {
@@ -152,14 +132,23 @@ impl Chart {
         }
     }
 
-    /// The titles, and a table for the series with the same labels.
-    fn markdown(&self, limits: &Limits) -> Result<String, Unreadable> {
+    /// The titles as a block of text, empty if there are none.
+    pub(super) fn titles(&self) -> String {
         let titles = self.titles.iter().map(|title| title.trim());
         let titles: Vec<&str> = titles.filter(|title| !title.is_empty()).collect();
         let mut text = titles.join(", ");
         if !text.is_empty() {
             text.push_str("\n\n");
         }
+        text
+    }
+
+    /// The titles, and a table for the series with the same labels.
+    ///
+    /// # Errors
+    /// If there is too much text.
+    pub(super) fn markdown(&self, limits: &Limits) -> Result<String, Unreadable> {
+        let mut text = self.titles();
         for series in self.series.chunk_by(|one, next| one.labels == next.labels) {
             self.write_table(series, &mut text, limits)?;
         }

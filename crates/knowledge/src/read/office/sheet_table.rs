@@ -1,4 +1,4 @@
-//! The rows of a sheet as a Markdown table, with merged cells filled in, and comments below it.
+//! The rows of a sheet as a Markdown table, with merged cells filled in, and comments and texts drawn over it below.
 
 use super::sheet_details::{Merged, Place, SheetDetails};
 use crate::{
@@ -179,6 +179,7 @@ impl<'a> SheetTable<'a> {
             self.text.push('\n');
         }
         self.notes.clear();
+        self.text.push_str(&self.details.drawn);
         self.check()
     }
 }

@@ -35,8 +35,8 @@ pub(super) struct Definitions {
 /// The Markdown written so far.
 pub(super) struct Writing<'a> {
     definitions: &'a Definitions,
-    /// The charts of the part as Markdown, by ID.
-    charts: HashMap<String, String>,
+    /// The charts and diagrams of the part as Markdown, by ID.
+    objects: HashMap<String, String>,
     content: Content,
     limit_bytes: u64,
     /// The text, and above it that of open text boxes and table cells.
@@ -57,7 +57,7 @@ pub(super) struct Writing<'a> {
     /// The reading of characters.
     reading: Line,
     form: Option<FormField>,
-    /// The text of a paragraph whose end is deleted.
+    /// The text of a paragraph that goes on in the next.
     joined: Option<Line>,
     is_in_properties: bool,
     is_in_row_properties: bool,
@@ -89,9 +89,10 @@ struct Paragraph {
     run: RunStyle,
     bullet: Bullet,
     level: usize,
-    /// Charts and text boxes in it.
+    /// Charts, diagrams and text boxes in it.
     after: String,
-    is_end_deleted: bool,
+    /// Whether the next paragraph goes on with it: its end is deleted, or it is a drop cap.
+    is_joined: bool,
     has_page_number: bool,
 }
 
@@ -112,7 +113,7 @@ impl<'a> Writing<'a> {
     pub(super) fn new(definitions: &'a Definitions, limits: &Limits) -> Self {
         Self {
             definitions,
-            charts: HashMap::new(),
+            objects: HashMap::new(),
             content: Content::All,
             limit_bytes: limits.text_bytes,
             blocks: vec![String::new()],
@@ -143,9 +144,9 @@ impl<'a> Writing<'a> {
         self
     }
 
-    /// Shows these charts where the part refers to them.
-    pub(super) fn with_charts(mut self, charts: HashMap<String, String>) -> Self {
-        self.charts = charts;
+    /// Shows these charts and diagrams where the part refers to them.
+    pub(super) fn with_objects(mut self, objects: HashMap<String, String>) -> Self {
+        self.objects = objects;
         self
     }
 
@@ -230,7 +231,7 @@ impl<'a> Writing<'a> {
         } else if self.is_in_properties
             && let Some(paragraph) = self.paragraphs.last_mut()
         {
-            paragraph.is_end_deleted = true;
+            paragraph.is_joined = true;
         }
     }
 
@@ -266,7 +267,8 @@ impl<'a> Writing<'a> {
             "txbxContent" => self.blocks.push(String::new()),
             "rt" => self.is_in_reading = true,
             "ffData" => self.form = Some(FormField::default()),
-            "chart" => self.add_chart(tag),
+            "chart" => self.add_object(tag.prefixed_attribute("id")),
+            "relIds" => self.add_object(tag.prefixed_attribute("dm")),
             "lastRenderedPageBreak" => self.break_page(),
             _ if self.is_in_properties => self.note_of_paragraph(tag),
             "tab" => self.push(" "),
@@ -347,6 +349,10 @@ impl<'a> Writing<'a> {
                 paragraph.run = style.run;
             }
             "outlineLvl" => paragraph.heading = level_of_outline(&value()),
+            "framePr" => {
+                let drop_cap = tag.attribute("dropCap");
+                paragraph.is_joined |= matches!(drop_cap.as_deref(), Some("drop" | "margin"));
+            }
             "numPr" => paragraph.list = Some(ListReference::default()),
             "numId" | "ilvl" => {
                 if let Some(list) = &mut paragraph.list {
@@ -433,17 +439,16 @@ impl<'a> Writing<'a> {
         }
     }
 
-    fn add_chart(&mut self, tag: &Tag) {
-        let id = tag.prefixed_attribute("id");
-        let Some(chart) = id.and_then(|id| self.charts.remove(&id)) else {
+    fn add_object(&mut self, id: Option<String>) {
+        let Some(object) = id.and_then(|id| self.objects.remove(&id)) else {
             return;
         };
         match self.paragraphs.last_mut() {
             Some(paragraph) => {
-                self.size += chart.len();
-                paragraph.after.push_str(&chart);
+                self.size += object.len();
+                paragraph.after.push_str(&object);
             }
-            None => self.add(&chart),
+            None => self.add(&object),
         }
     }
 
@@ -463,7 +468,7 @@ impl<'a> Writing<'a> {
         let Some(mut paragraph) = self.paragraphs.pop() else {
             return;
         };
-        if paragraph.is_end_deleted {
+        if paragraph.is_joined {
             self.joined = Some(paragraph.line);
             return;
         }
