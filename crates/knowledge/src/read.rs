@@ -7,6 +7,7 @@ mod epub;
 mod format;
 mod html;
 mod line;
+mod list;
 mod mail;
 mod notebook;
 mod office;
@@ -29,9 +30,6 @@ use crate::{
 
 /// Maximum nesting depth of e-mails that are read.
 const MAX_INSIDE: u32 = 2;
-
-/// Spaces by which an inner list is indented: enough to be inside of a numbered item.
-const LIST_INDENT: usize = 4;
 
 /// Reads a file. `name` is the name given by its sender.
 ///

@@ -1,13 +1,16 @@
 //! OpenDocument texts, spreadsheets and presentations as Markdown.
 
+mod numbering;
 mod output;
 mod styles;
 
 use self::{
+    numbering::{Counts, EndedLists},
     output::Output,
-    styles::{Styles, TextStyle},
+    styles::{OUTLINE, Styles, TextStyle},
 };
 use super::{
+    list::Label,
     office::{Archive, Item, Items, Tag},
     plain,
 };
@@ -108,12 +111,24 @@ struct Reader {
     output: Output,
     /// Nesting depth in ignored elements.
     ignored: u32,
-    /// Styles of the open spans, each with those around it.
+    /// Styles of the open paragraphs and spans, each with those around it.
     spans: Vec<TextStyle>,
-    /// The open lists: the style, and the number of the latest item.
-    lists: Vec<(String, usize)>,
+    /// The styles of the open lists.
+    lists: Vec<String>,
+    /// The ID of the outermost open list.
+    list_id: String,
+    counts: Counts,
+    ended: EndedLists,
+    /// The list item that begins with the next paragraph.
+    item: Option<ListItem>,
+    outline: Counts,
     is_spreadsheet: bool,
     is_title: bool,
+}
+
+/// A list item without a paragraph so far.
+struct ListItem {
+    start: Option<u32>,
 }
 
 impl Reader {
@@ -127,16 +142,17 @@ impl Reader {
             "spreadsheet" => self.is_spreadsheet = true,
             "page" => self.output.begin_page(),
             "soft-page-break" => self.output.break_page(),
-            "h" => self
-                .output
-                .begin_paragraph(number(tag, "outline-level").clamp(1, 6)),
-            "p" => self
-                .output
-                .begin_paragraph(if self.is_title { 2 } else { 0 }),
+            "h" => self.begin_heading(tag),
+            "p" => {
+                self.begin_item();
+                self.spans.push(self.styles.of_text(&style_name(tag)));
+                self.output
+                    .begin_paragraph(if self.is_title { 2 } else { 0 });
+            }
             "span" => {
                 let outer = self.spans.last().copied().unwrap_or_default();
-                let style = tag.attribute("style-name").unwrap_or_default();
-                self.spans.push(outer.with(self.styles.of_text(&style)));
+                let inner = self.styles.of_text(&style_name(tag));
+                self.spans.push(outer.with(inner));
             }
             "s" => self.write(&" ".repeat(number(tag, "c").min(MAX_REPEATED))),
             "tab" => self.write(" "),
@@ -157,12 +173,12 @@ impl Reader {
     /// Opens a list, a table, or a part of them.
     fn open_structure(&mut self, tag: &Tag) {
         match tag.name.as_str() {
-            "list" => {
-                let style = tag.attribute("style-name");
-                let outer = self.lists.last().map(|(style, _)| style.clone());
-                self.lists.push((style.or(outer).unwrap_or_default(), 0));
+            "list" => self.begin_list(tag),
+            "list-item" => {
+                let start = tag.attribute("start-value");
+                let start = start.and_then(|start| start.parse().ok());
+                self.item = Some(ListItem { start });
             }
-            "list-item" => self.begin_item(),
             "table" => {
                 if self.is_spreadsheet {
                     let name = tag.attribute("name").unwrap_or_default();
@@ -187,17 +203,67 @@ impl Reader {
         }
     }
 
-    fn begin_item(&mut self) {
-        let depth = self.lists.len();
-        if let Some((style, count)) = self.lists.last_mut() {
-            *count += 1;
-            let mark = if self.styles.is_numbered(style, depth) {
-                format!("{count}.")
-            } else {
-                "-".to_owned()
+    /// A list restarts its numbers unless it continues another.
+    fn begin_list(&mut self, tag: &Tag) {
+        self.item = None;
+        let outer = self.lists.last().cloned();
+        let style = tag.attribute("style-name").or(outer).unwrap_or_default();
+        let continues = tag.attribute("continue-numbering").as_deref() == Some("true");
+        if self.lists.is_empty() {
+            self.counts = match tag.attribute("continue-list") {
+                Some(id) => self.ended.get(&id),
+                None if continues => self.ended.get(&style),
+                None => Counts::default(),
             };
-            self.output.set_list_mark(depth, mark);
+            self.list_id = tag.attribute("id").unwrap_or_default();
+        } else if !continues {
+            self.counts.restart(self.lists.len());
         }
+        self.lists.push(style);
+    }
+
+    fn end_list(&mut self) {
+        self.item = None;
+        let style = self.lists.pop().unwrap_or_default();
+        if self.lists.is_empty() {
+            self.ended.add(&style, self.counts);
+            self.ended.add(&self.list_id, self.counts);
+        }
+        self.output.end_list(self.lists.len());
+    }
+
+    /// Begins the list item of which this is the first paragraph.
+    fn begin_item(&mut self) {
+        let Some(item) = self.item.take() else {
+            return;
+        };
+        if let Some(style) = self.lists.last() {
+            let depth = self.lists.len() - 1;
+            let levels = self.styles.levels(style);
+            let label = self.counts.next(levels, depth, item.start);
+            self.output.set_item(depth, label.unwrap_or(Label::Bullet));
+        }
+    }
+
+    fn begin_heading(&mut self, tag: &Tag) {
+        let level = number(tag, "outline-level");
+        let style = style_name(tag);
+        self.begin_item();
+        if self.lists.is_empty()
+            && tag.attribute("is-list-header").as_deref() != Some("true")
+            && !self.styles.is_unnumbered(&style)
+        {
+            let restarts = tag.attribute("restart-numbering").as_deref() == Some("true");
+            let start = tag.attribute("start-value").filter(|_| restarts);
+            let start = start.and_then(|start| start.parse().ok());
+            let levels = self.styles.levels(OUTLINE);
+            let label = self.outline.next(levels, level.saturating_sub(1), start);
+            if let Some(label) = label {
+                self.output.set_item(0, label);
+            }
+        }
+        self.spans.push(self.styles.of_text(&style));
+        self.output.begin_paragraph(level.clamp(1, 6));
     }
 
     fn close(&mut self, name: &str) {
@@ -206,15 +272,16 @@ impl Reader {
             return;
         }
         match name {
-            "h" | "p" => self.output.end_paragraph(),
+            "h" | "p" => {
+                self.spans.pop();
+                self.output.end_paragraph();
+            }
             "span" => _ = self.spans.pop(),
             "ruby-text" => self.write(")"),
             "frame" => self.is_title = false,
             "note-body" | "annotation" => self.output.end_note(),
-            "list" => {
-                self.lists.pop();
-                self.output.end_list(self.lists.len());
-            }
+            "list" => self.end_list(),
+            "list-item" => self.item = None,
             "table" => self.output.end_table(),
             "table-row" => self.output.end_row(),
             "table-cell" | "covered-table-cell" => self.output.end_cell(),
@@ -248,6 +315,10 @@ fn collapsed(text: &str) -> String {
         }
     }
     collapsed
+}
+
+fn style_name(tag: &Tag) -> String {
+    tag.attribute("style-name").unwrap_or_default()
 }
 
 /// A number in an attribute, 1 by default.

@@ -1,9 +1,7 @@
 //! Shapes of slides, and the bullets and numbers of their paragraphs.
 
-use super::{
-    numbering::{Label, ListPosition, formatted},
-    xml::Tag,
-};
+use super::{numbering::ListPosition, xml::Tag};
+use crate::read::list::{Label, formatted};
 
 /// Slides have nine levels of text.
 const LEVELS: usize = 9;

@@ -6,15 +6,15 @@ use super::{
     bullets::{Bullet, Shape},
     damaged,
     math::Math,
-    numbering::{Counters, Label, ListPosition, Numbering},
+    numbering::{Counters, ListPosition, Numbering},
     styles::{ListReference, RunStyle, Styles, level_of_outline},
     symbols::{FormField, symbol},
     xml::{Item, Items, Tag},
 };
 use crate::{
     read::{
-        LIST_INDENT,
         line::{Line, Script},
+        list::Label,
         table::{Merge, Table},
     },
     unreadable::{Limits, Unreadable},
@@ -520,10 +520,8 @@ impl<'a> Writing<'a> {
         let heading = if self.shape.is_title() { 2 } else { heading };
         if heading > 0 {
             let marks = "#".repeat(heading.into());
-            let number = match position.map(|position| position.label) {
-                Some(Label::Number(number)) => format!("{number} "),
-                _ => String::new(),
-            };
+            let number = position.map(|position| position.label.heading());
+            let number = number.unwrap_or_default();
             self.add(&format!("{marks} {number}{}\n\n", text.replace('\n', " ")));
             return;
         }
@@ -532,22 +530,14 @@ impl<'a> Writing<'a> {
             self.write("\n\n");
             return;
         };
-        let indent = " ".repeat(self.list_depth(level) * LIST_INDENT);
-        let label = match label {
-            Label::Bullet => "- ".to_owned(),
-            Label::Number(number) if is_list_mark(&number) => format!("{number} "),
-            Label::Number(number) => format!("- {number} "),
-            Label::None => String::new(),
-        };
-        self.write(&format!("{indent}{label}{}\n", text.replace('\n', " ")));
+        let depth = self.list_depth(level);
+        let text = text.replace('\n', " ");
+        self.write(&format!("{}{text}\n", label.item(depth)));
     }
 
     fn write_in_cell(&mut self, text: &str, position: Option<ListPosition>) {
-        let label = match position.map(|position| position.label) {
-            Some(Label::Bullet) => "- ".to_owned(),
-            Some(Label::Number(number)) => format!("{number} "),
-            Some(Label::None) | None => String::new(),
-        };
+        let label = position.map(|position| position.label.inline());
+        let label = label.unwrap_or_default();
         let is_first = self.blocks.last().is_none_or(String::is_empty);
         let space = if is_first { "" } else { " " };
         self.write(&format!("{space}{label}{text}"));
@@ -621,10 +611,4 @@ impl<'a> Writing<'a> {
         self.add(&table.markdown());
         self.write("\n");
     }
-}
-
-/// Whether Markdown takes it for the number of a list item.
-fn is_list_mark(label: &str) -> bool {
-    let number = label.strip_suffix(['.', ')']).unwrap_or_default();
-    (1..10).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
 }

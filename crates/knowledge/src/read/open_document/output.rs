@@ -5,8 +5,8 @@ use std::mem;
 use crate::{
     document::{Document, Page},
     read::{
-        LIST_INDENT,
         line::{Line, Script},
+        list::Label,
         table::{Merge, Table},
     },
     unreadable::{Limits, Unreadable},
@@ -14,8 +14,6 @@ use crate::{
 
 /// Paragraphs and tables may be nested to this depth.
 const MAX_NESTING: usize = 200;
-/// Lists are indented to this depth.
-const MAX_LIST_DEPTH: usize = 10;
 
 #[derive(Default)]
 pub(super) struct Output {
@@ -30,8 +28,8 @@ pub(super) struct Output {
     notes: String,
     /// Nesting depth in notes.
     in_notes: u32,
-    /// Depth and mark of the list item that begins with the next paragraph.
-    list_mark: Option<(usize, String)>,
+    /// Depth and label of the list item that begins with the next paragraph.
+    item: Option<(usize, Label)>,
 }
 
 #[derive(Default)]
@@ -39,6 +37,8 @@ struct Paragraph {
     line: Line,
     /// Level of a heading, otherwise 0.
     level: usize,
+    /// Depth and label of the list item that begins with it, or the label of the heading.
+    item: Option<(usize, Label)>,
 }
 
 #[derive(Default)]
@@ -120,6 +120,7 @@ impl Output {
         self.end_loose();
         self.paragraphs.push(Paragraph {
             level,
+            item: self.item.take(),
             ..Paragraph::default()
         });
     }
@@ -143,22 +144,27 @@ impl Output {
         let text = paragraph.line.finish();
         let text = text.trim();
         if text.is_empty() {
+            // The item may begin with the next paragraph.
+            self.item = paragraph.item.filter(|_| paragraph.level == 0);
             return;
         }
         if self.in_notes > 0 {
             self.notes.push_str(text);
             self.notes.push_str("\n\n");
-        } else if let Some(cell) = self.open_cell() {
-            cell.push(' ');
-            cell.push_str(text);
+            return;
+        }
+        let item = paragraph.item;
+        if let Some(cell) = self.open_cell() {
+            let label = item.map(|(_, label)| label.inline()).unwrap_or_default();
+            cell.push_str(&format!(" {label}{text}"));
         } else if paragraph.level > 0 {
+            let marks = "#".repeat(paragraph.level);
+            let number = item.map(|(_, label)| label.heading()).unwrap_or_default();
             let line = text.replace('\n', " ");
-            self.text.push_str(&"#".repeat(paragraph.level));
-            self.text.push_str(&format!(" {line}\n\n"));
-        } else if let Some((depth, mark)) = self.list_mark.take() {
+            self.text.push_str(&format!("{marks} {number}{line}\n\n"));
+        } else if let Some((depth, label)) = item {
             self.text
-                .push_str(&" ".repeat(LIST_INDENT * depth.saturating_sub(1).min(MAX_LIST_DEPTH)));
-            self.text.push_str(&format!("{mark} {text}\n"));
+                .push_str(&format!("{}{text}\n", label.item(depth)));
         } else {
             self.text.push_str(text);
             self.text.push_str("\n\n");
@@ -177,13 +183,14 @@ impl Output {
         }
     }
 
-    pub(super) fn set_list_mark(&mut self, depth: usize, mark: String) {
-        self.list_mark = Some((depth, mark));
+    /// Begins the next paragraph as a list item or a numbered heading.
+    pub(super) fn set_item(&mut self, depth: usize, label: Label) {
+        self.item = Some((depth, label));
     }
 
     /// Ends a list, which is in this many others.
     pub(super) fn end_list(&mut self, depth: usize) {
-        self.list_mark = None;
+        self.item = None;
         if depth == 0
             && self.tables.is_empty()
             && self.text.ends_with('\n')

@@ -77,6 +77,62 @@ fn a_text_is_read_with_its_structure() {
 }
 
 #[test]
+fn lists_and_headings_are_numbered_as_their_styles_say() {
+    let styles = "<office:styles><text:outline-style><text:outline-level-style text:level=\"1\" style:num-format=\"I\" \
+        style:num-suffix=\".\"/><text:outline-level-style text:level=\"2\" style:num-format=\"1\" text:display-levels=\"2\"/>\
+        </text:outline-style><style:style style:name=\"Off\" style:list-style-name=\"\"/>\
+        <text:list-style style:name=\"L\"><text:list-level-style-number text:level=\"1\" style:num-format=\"1\" \
+        style:num-suffix=\".\" text:start-value=\"3\"/><text:list-level-style-number text:level=\"2\" style:num-format=\"a\" \
+        style:num-prefix=\"(\" style:num-suffix=\")\"/></text:list-style></office:styles>";
+    let numbered = |body: &str| {
+        let content = format!("<x>{styles}<office:body>{body}</office:body></x>");
+        read_parts(&content, "", "", &Limits::default())
+            .unwrap()
+            .text
+    };
+    let item = |text: &str| format!("<text:list-item><text:p>{text}</text:p></text:list-item>");
+    let list =
+        |attributes: &str, items: &str| format!("<text:list {attributes}>{items}</text:list>");
+    let inner = |text: &str| format!("<text:list-item>{}</text:list-item>", list("", &item(text)));
+    assert_eq!(
+        numbered(&[
+            list("text:style-name=\"L\" xml:id=\"a\"", &[item("three"), inner("in"), item("four"), inner("in")].concat()),
+            "<text:p>between</text:p>".to_owned(),
+            list("text:style-name=\"L\" text:continue-numbering=\"true\"", &item("five")),
+            list("text:style-name=\"L\"", &[item("three"),
+                "<text:list-item text:start-value=\"9\"><text:p/><text:p>nine</text:p><text:p>more</text:p></text:list-item>".to_owned()].concat()),
+            list("text:style-name=\"L\" text:continue-list=\"a\"", &item("five")),
+            list("", "<text:list-header><text:p>head</text:p></text:list-header>"),
+        ].concat()),
+        "3. three\n    - (a) in\n4. four\n    - (a) in\n\nbetween\n\n5. five\n\n3. three\n9. nine\nmore\n\n5. five\n\nhead\n\n"
+    );
+    let heading = |attributes: &str, text: &str| format!("<text:h {attributes}>{text}</text:h>");
+    assert_eq!(
+        numbered(&[
+            heading("text:outline-level=\"1\"", "One"),
+            heading("text:outline-level=\"2\"", "Part"),
+            heading("text:outline-level=\"1\" text:style-name=\"Off\"", "Thanks"),
+            heading("text:outline-level=\"1\"", ""),
+            heading("text:outline-level=\"1\" text:is-list-header=\"true\"", "Aside"),
+            heading("text:outline-level=\"2\"", "Part"),
+            heading("text:outline-level=\"2\" text:restart-numbering=\"true\" text:start-value=\"7\"", "Part"),
+            "<text:p>text</text:p>".to_owned(),
+        ].concat()),
+        "# I. One\n\n## I.1 Part\n\n# Thanks\n\n# Aside\n\n## II.1 Part\n\n## II.7 Part\n\ntext\n\n"
+    );
+}
+
+#[test]
+fn styles_of_paragraphs_hide_their_text() {
+    let content = "<x><style:style style:name=\"H\"><style:text-properties text:display=\"none\"/></style:style>\
+        <style:style style:name=\"P1\" style:parent-style-name=\"H\"/><style:style style:name=\"P2\" style:parent-style-name=\"P2\"/>\
+        <office:body><text:p text:style-name=\"P1\">hidden <text:span>too</text:span></text:p>\
+        <text:p text:style-name=\"P2\">shown</text:p></office:body></x>";
+    let document = read_parts(content, "", "", &Limits::default()).unwrap();
+    assert_eq!(document.text, "shown\n\n");
+}
+
+#[test]
 fn merged_cells_are_repeated() {
     let cell = |attributes: &str, text: &str| {
         format!("<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>")
