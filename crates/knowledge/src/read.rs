@@ -56,7 +56,7 @@ fn read_inside(
         Format::Docx => office::docx(bytes, limits)?,
         Format::Pptx => office::pptx(bytes, limits)?,
         Format::Xlsx => office::xlsx(bytes, limits)?,
-        Format::Html => html::read(&plain::decode_page(bytes))?,
+        Format::Html => html::read(&plain::decode_page(bytes, None))?,
         Format::WebArchive => web_archive::read(bytes)?,
         Format::Mail | Format::OutlookMail if inside > MAX_INSIDE => {
             return Err(Unreadable::UnknownFormat);

@@ -20,11 +20,14 @@ pub(super) fn is_page(beginning: &[u8]) -> bool {
     text.starts_with("<!doctype html") || text.starts_with("<html")
 }
 
-/// Reads a page.
+/// Reads a page, or a fragment of one, which has no navigation around its text.
 ///
 /// # Errors
 /// If it has too many elements, is nested too deeply, or has too many attributes.
 pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
+    if is_fragment(page) {
+        return Ok(Document::of_markdown(read_whole(page)?));
+    }
     if !scan::is_bearable(page) {
         return Err(Unreadable::damaged("a web page"));
     }
@@ -52,6 +55,21 @@ pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
         Err(_) => return Err(Unreadable::damaged("a web page")),
     };
     Ok(titled(title.trim(), &super::plain::tidy(&markdown(&dom))))
+}
+
+/// Whether it has none of the elements around the content of a page.
+fn is_fragment(page: &str) -> bool {
+    let has = |name: &str| {
+        let marks = memchr::memchr_iter(b'<', page.as_bytes());
+        let mut tags = marks.filter_map(|at| page.as_bytes().get(at + 1..));
+        tags.any(|tag| {
+            let tag = tag.get(..name.len());
+            tag.is_some_and(|tag| tag.eq_ignore_ascii_case(name.as_bytes()))
+        })
+    };
+    !["!doctype", "html", "head", "title", "body"]
+        .into_iter()
+        .any(has)
 }
 
 /// Parses a page and removes what is not text.
@@ -171,6 +189,19 @@ mod tests {
         assert!(document.text.starts_with("# Prices"), "{}", document.text);
         assert!(document.text.contains("Part 39") && document.text.contains("117 EUR"));
         assert_eq!(read("").unwrap().text, "");
+    }
+
+    #[test]
+    fn fragments_of_pages_are_read_whole() {
+        let paragraph = "<p>The moon pulls at the water of the seas, and so the level of the water rises and falls.</p>";
+        let fragment = format!(
+            "<h1>Tides</h1>{}<p>Code:</p><pre>f = g</pre><blockquote><p>foo bar</p></blockquote>",
+            paragraph.repeat(6)
+        );
+        let document = read(&fragment).unwrap();
+        assert!(document.text.starts_with("# Tides\n"), "{}", document.text);
+        assert!(document.text.ends_with("> foo bar"), "{}", document.text);
+        assert_eq!(document.title.as_deref(), Some("Tides"));
     }
 
     /// The Markdown of a page, of which all is its article.

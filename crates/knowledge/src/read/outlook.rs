@@ -10,7 +10,9 @@ use mail_parser::DateTime;
 
 use self::properties::{Properties, Storage};
 use super::{
-    Format, MAX_INSIDE, html,
+    Format, MAX_INSIDE,
+    charset::of_code_page,
+    html,
     mail::{Attached, Mail},
     plain, rtf,
 };
@@ -176,7 +178,7 @@ fn body(
     }
     let page = storage
         .binary(id::HTML)
-        .map(|page| plain::decode_page(&page));
+        .map(|page| plain::decode_page(&page, of_code_page(properties.internet_code_page)));
     let page = page.unwrap_or_else(|| storage.string(id::HTML, properties.code_page));
     if !page.trim().is_empty() {
         return html::read_whole(&page);

@@ -90,7 +90,7 @@ pub(in crate::read) fn decoded<'a>(
         return Cow::Borrowed(text);
     };
     if matches!(part.body, PartType::Html(_)) {
-        Cow::Owned(plain::decode_page(&bytes))
+        Cow::Owned(plain::decode_page(&bytes, None))
     } else {
         Cow::Owned(charset::decoded(&bytes, None).into_owned())
     }
