@@ -1,6 +1,7 @@
 //! Web pages as Markdown: the main article if there is one, otherwise the whole page.
 
 mod article;
+pub(super) mod math;
 mod normalize;
 mod scan;
 mod table;
@@ -285,6 +286,11 @@ mod tests {
             ("<p>in 2019<sup><a href='#n12'>12</a></sup>", "in 2019"),
             ("<p>in 2019<sup>[12]</sup>.", "in 2019."),
             ("<p>H<sub>2</sub>O at V<sub>max</sub>", "H2O at V_max"),
+            (
+                "<p>so <math alttext=x><semantics><msup><mi>c</mi><mn>2</mn></msup><annotation encoding=TeX>c^2</annotation>\
+                 </semantics></math>.",
+                "so c^2.",
+            ),
             ("<p><del>90</del> 70 <s>a</s><strike>b</strike>", "70"),
         ] {
             assert_eq!(text(html).replace('\\', ""), expected, "{html}");

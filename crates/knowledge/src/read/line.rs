@@ -83,7 +83,7 @@ pub(in crate::read) fn scripted(before: &str, script: Script, text: &str) -> Str
 }
 
 /// Whether one pair of parentheses encloses all of it.
-pub(in crate::read) fn is_enclosed(text: &str) -> bool {
+fn is_enclosed(text: &str) -> bool {
     let Some(inner) = text
         .strip_prefix('(')
         .and_then(|text| text.strip_suffix(')'))
@@ -100,6 +100,33 @@ pub(in crate::read) fn is_enclosed(text: &str) -> bool {
         }
     }
     depth == 0
+}
+
+/// Parentheses around a text with operators in it.
+pub(in crate::read) fn grouped(text: &str) -> String {
+    let is_simple =
+        |char: char| char.is_alphanumeric() || matches!(char, '.' | ',' | '^' | '_' | '∞');
+    if text.chars().all(is_simple) || is_enclosed(text) {
+        text.to_owned()
+    } else {
+        format!("({text})")
+    }
+}
+
+/// A superscript of an equation, where every one is an exponent, such as in 2^r.
+pub(in crate::read) fn power(text: &str) -> String {
+    match text {
+        "" | "′" | "'" | "*" | "″" => text.to_owned(),
+        _ => format!("^{}", grouped(text.trim())),
+    }
+}
+
+/// A subscript of an equation.
+pub(in crate::read) fn index(text: &str) -> String {
+    match text.trim() {
+        "" => String::new(),
+        text => format!("_{}", grouped(text)),
+    }
 }
 
 fn is_word(text: &str) -> bool {

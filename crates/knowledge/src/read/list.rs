@@ -46,6 +46,28 @@ impl Label {
     }
 }
 
+/// The levels of a list that is being written, outermost first. A list may leave out levels.
+#[derive(Debug, Default)]
+pub(super) struct Nesting(Vec<usize>);
+
+impl Nesting {
+    /// In how many others the list of the next item is, which is of this level.
+    pub(super) fn depth(&mut self, level: usize) -> usize {
+        while self.0.pop_if(|last| *last > level).is_some() {}
+        if self.0.last() != Some(&level) {
+            self.0.push(level);
+        }
+        self.0.len() - 1
+    }
+
+    /// Ends the list. Returns whether there was one.
+    pub(super) fn end(&mut self) -> bool {
+        let was_open = !self.0.is_empty();
+        self.0.clear();
+        was_open
+    }
+}
+
 /// Whether Markdown takes it for the number of a list item.
 fn is_list_mark(label: &str) -> bool {
     label.strip_suffix(['.', ')']).is_some_and(is_number)
@@ -156,6 +178,15 @@ mod tests {
         assert_eq!(number("a)").inline(), "a) ");
         assert_eq!(Label::Bullet.heading(), "");
         assert!(Label::Bullet.item(usize::MAX).len() < 50);
+    }
+
+    #[test]
+    fn levels_that_are_left_out_are_not_indented() {
+        let mut nesting = Nesting::default();
+        assert!(!nesting.end());
+        let depths = [2, 2, 5, 2, 0, 1, 0].map(|level| nesting.depth(level));
+        assert_eq!(depths, [0, 0, 1, 0, 0, 1, 0]);
+        assert!(nesting.end() && !nesting.end());
     }
 
     #[test]

@@ -4,12 +4,15 @@ mod numbering;
 mod output;
 mod styles;
 
+use std::collections::HashMap;
+
 use self::{
     numbering::{Counts, EndedLists},
     output::Output,
     styles::{OUTLINE, Styles, TextStyle},
 };
 use super::{
+    html,
     list::Label,
     office::{Archive, Item, Items, Tag},
     plain,
@@ -35,6 +38,8 @@ const IGNORED: [&str; 11] = [
 ];
 /// Elements of a comment that say who wrote it when.
 const AUTHORSHIP: [&str; 4] = ["creator", "creator-initials", "date", "date-string"];
+/// Maximum number of objects that are read.
+const MAX_OBJECTS: usize = 1000;
 /// Maximum number of cells or rows for which one that is repeated stands.
 const MAX_REPEATED: usize = 1000;
 
@@ -45,7 +50,13 @@ const MAX_REPEATED: usize = 1000;
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
     if !bytes.starts_with(b"PK") {
         let xml = plain::decode(bytes)?;
-        return read_parts(&xml, "", &xml, limits);
+        let parts = Parts {
+            content: &xml,
+            styles: "",
+            meta: &xml,
+            objects: HashMap::new(),
+        };
+        return parts.read(limits);
     }
     let mut archive = Archive::open(bytes, limits.unpacked_bytes)?;
     let manifest = archive.text("META-INF/manifest.xml")?.unwrap_or_default();
@@ -56,33 +67,97 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
     let content = archive.text("content.xml")?.ok_or_else(damaged)?;
     let styles = archive.text("styles.xml")?.unwrap_or_default();
     let meta = archive.text("meta.xml")?.unwrap_or_default();
-    read_parts(&content, &styles, &meta, limits)
+    let parts = Parts {
+        content: &content,
+        styles: &styles,
+        meta: &meta,
+        objects: objects(&mut archive, &content, limits)?,
+    };
+    parts.read(limits)
 }
 
-fn read_parts(
-    content: &str,
-    styles: &str,
-    meta: &str,
-    limits: &Limits,
-) -> Result<Document, Unreadable> {
-    let mut reader = Reader {
-        styles: Styles::read([styles, content])?,
-        output: Output::new(limits),
-        ..Reader::default()
-    };
-    for item in Items::new(content) {
-        match item? {
-            Item::Open(tag) => reader.open(&tag),
-            Item::Text(text) => reader.text(&text),
-            Item::Close(name) => reader.close(&name),
+/// The parts of a file.
+#[derive(Default)]
+struct Parts<'a> {
+    content: &'a str,
+    styles: &'a str,
+    meta: &'a str,
+    objects: HashMap<String, Object>,
+}
+
+impl Parts<'_> {
+    fn read(self, limits: &Limits) -> Result<Document, Unreadable> {
+        let mut reader = Reader {
+            styles: Styles::read([self.styles, self.content])?,
+            output: Output::new(limits),
+            objects: self.objects,
+            ..Reader::default()
+        };
+        for item in Items::new(self.content) {
+            match item? {
+                Item::Open(tag) => reader.open(&tag),
+                Item::Text(text) => reader.text(&text),
+                Item::Close(name) => reader.close(&name),
+            }
+            reader.output.check()?;
         }
-        reader.output.check()?;
+        let document = reader.output.finish();
+        Ok(Document {
+            title: title(self.meta).or(document.title),
+            ..document
+        })
     }
-    let document = reader.output.finish();
-    Ok(Document {
-        title: title(meta).or(document.title),
-        ..document
-    })
+}
+
+/// An object in a text that has a content of its own.
+enum Object {
+    /// An equation as plain text.
+    Equation(String),
+    /// A chart with its values, or another document, as Markdown.
+    Document(String),
+}
+
+/// The objects to which a text refers, by their addresses. Damaged ones are left out, and those inside of them.
+///
+/// # Errors
+/// If one cannot be unpacked, or has too much text.
+fn objects(
+    archive: &mut Archive<'_>,
+    content: &str,
+    limits: &Limits,
+) -> Result<HashMap<String, Object>, Unreadable> {
+    let mut objects = HashMap::new();
+    let mut left = *limits;
+    for item in Items::new(content).map_while(Result::ok) {
+        let Item::Open(tag) = item else { continue };
+        let Some(address) = tag.attribute("href").filter(|_| tag.name == "object") else {
+            continue;
+        };
+        if objects.len() == MAX_OBJECTS || objects.contains_key(&address) {
+            continue;
+        }
+        let folder = address.trim_start_matches("./").trim_end_matches('/');
+        let Some(content) = archive.text(&format!("{folder}/content.xml"))? else {
+            continue;
+        };
+        if let Some(equation) = html::math::of_file(&content) {
+            objects.insert(address, Object::Equation(equation));
+            continue;
+        }
+        let parts = Parts {
+            content: &content,
+            ..Parts::default()
+        };
+        match parts.read(&left) {
+            Ok(Document { text, .. }) => {
+                left.text_bytes = left.text_bytes.saturating_sub(text.len() as u64);
+                objects.insert(address, Object::Document(text));
+            }
+            Err(Unreadable::Damaged { .. }) => {}
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(objects)
 }
 
 /// The title among the properties of the file. Damaged properties only lose it.
@@ -122,6 +197,7 @@ struct Reader {
     /// The list item that begins with the next paragraph.
     item: Option<ListItem>,
     outline: Counts,
+    objects: HashMap<String, Object>,
     is_spreadsheet: bool,
     is_title: bool,
 }
@@ -158,6 +234,7 @@ impl Reader {
             "tab" => self.write(" "),
             "line-break" => self.write("\n"),
             "ruby-text" => self.write("("),
+            "object" => self.add_object(tag),
             "frame" => {
                 self.is_title = tag.attribute("class").is_some_and(|it| it == "title");
             }
@@ -242,6 +319,18 @@ impl Reader {
             let levels = self.styles.levels(style);
             let label = self.counts.next(levels, depth, item.start);
             self.output.set_item(depth, label.unwrap_or(Label::Bullet));
+        }
+    }
+
+    /// Adds an object where the text refers to it. The values of charts in a spreadsheet are in its cells.
+    fn add_object(&mut self, tag: &Tag) {
+        let object = tag
+            .attribute("href")
+            .and_then(|it| self.objects.remove(&it));
+        match object {
+            Some(Object::Equation(text)) => self.write(&text),
+            Some(Object::Document(text)) if !self.is_spreadsheet => self.output.add_block(&text),
+            Some(Object::Document(_)) | None => {}
         }
     }
 

@@ -268,6 +268,7 @@ impl Reader {
             "outlinelevel" => {
                 self.output.level = u8::try_from(number.saturating_add(1)).unwrap_or_default()
             }
+            "ilvl" => self.output.list_level = usize::try_from(number).unwrap_or_default(),
             "intbl" => self.output.is_in_table = true,
             "par" | "sect" | "page" => self.end_paragraph(),
             "trowd" => {

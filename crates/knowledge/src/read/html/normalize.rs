@@ -2,7 +2,7 @@
 
 use dom_query::{NodeRef, Selection};
 
-use super::table;
+use super::{math, table};
 use crate::read::line::{Script, scripted};
 
 /// Elements within a paragraph.
@@ -19,6 +19,7 @@ pub(super) fn normalize(body: &NodeRef<'_>) {
     // Struck-out text is no longer valid.
     all.select("del, s, strike").remove();
     all.select("img").nodes().iter().for_each(picture);
+    all.select("math").nodes().iter().for_each(math::normalize);
     all.select("sup").nodes().iter().for_each(superscript);
     all.select("sub")
         .nodes()

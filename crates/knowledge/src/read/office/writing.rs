@@ -14,7 +14,7 @@ use super::{
 use crate::{
     read::{
         line::{Line, Script},
-        list::Label,
+        list::{Label, Nesting},
         table::{Merge, Table},
     },
     unreadable::{Limits, Unreadable},
@@ -49,8 +49,8 @@ pub(super) struct Writing<'a> {
     paragraphs: Vec<Paragraph>,
     runs: Vec<RunStyle>,
     tables: Vec<Table>,
-    /// The levels of the list being written, outermost first.
-    list: Vec<usize>,
+    /// The list being written.
+    list: Nesting,
     counters: Counters,
     shape: Shape,
     math: Math,
@@ -122,7 +122,7 @@ impl<'a> Writing<'a> {
             paragraphs: Vec::new(),
             runs: Vec::new(),
             tables: Vec::new(),
-            list: Vec::new(),
+            list: Nesting::default(),
             counters: Counters::default(),
             shape: Shape::default(),
             math: Math::default(),
@@ -530,7 +530,7 @@ impl<'a> Writing<'a> {
             self.write("\n\n");
             return;
         };
-        let depth = self.list_depth(level);
+        let depth = self.list.depth(level);
         let text = text.replace('\n', " ");
         self.write(&format!("{}{text}\n", label.item(depth)));
     }
@@ -543,18 +543,8 @@ impl<'a> Writing<'a> {
         self.write(&format!("{space}{label}{text}"));
     }
 
-    /// How deep an item of this level is in the list being written.
-    fn list_depth(&mut self, level: usize) -> usize {
-        while self.list.pop_if(|last| *last > level).is_some() {}
-        if self.list.last() != Some(&level) {
-            self.list.push(level);
-        }
-        self.list.len() - 1
-    }
-
     fn leave_list(&mut self) {
-        if !self.list.is_empty() {
-            self.list.clear();
+        if self.list.end() {
             self.write("\n");
         }
     }

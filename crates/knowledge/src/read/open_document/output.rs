@@ -39,6 +39,8 @@ struct Paragraph {
     level: usize,
     /// Depth and label of the list item that begins with it, or the label of the heading.
     item: Option<(usize, Label)>,
+    /// Charts and documents in it.
+    after: String,
 }
 
 #[derive(Default)]
@@ -80,7 +82,11 @@ impl Output {
         if self.paragraphs.len() + self.tables.len() > MAX_NESTING {
             return Err(Unreadable::damaged("an Office document"));
         }
-        let paragraphs: usize = self.paragraphs.iter().map(|it| it.line.size()).sum();
+        let sizes = self
+            .paragraphs
+            .iter()
+            .map(|it| it.line.size() + it.after.len());
+        let paragraphs: usize = sizes.sum();
         let tables: usize = self.tables.iter().map(OpenTable::size).sum();
         let all = self.text.len() + self.notes.len() + self.loose.len() + tables + paragraphs;
         if all as u64 > self.limits.text_bytes {
@@ -138,9 +144,27 @@ impl Output {
     }
 
     pub(super) fn end_paragraph(&mut self) {
-        let Some(paragraph) = self.paragraphs.pop() else {
+        let Some(mut paragraph) = self.paragraphs.pop() else {
             return;
         };
+        let after = mem::take(&mut paragraph.after);
+        self.write_paragraph(paragraph);
+        let output = match self.tables.last_mut().and_then(|open| open.cell.as_mut()) {
+            Some(cell) => &mut cell.text,
+            None => &mut self.text,
+        };
+        output.push_str(&after);
+    }
+
+    /// Adds blocks of Markdown after the open paragraph.
+    pub(super) fn add_block(&mut self, text: &str) {
+        match self.paragraphs.last_mut() {
+            Some(paragraph) => paragraph.after.push_str(text),
+            None => self.text.push_str(text),
+        }
+    }
+
+    fn write_paragraph(&mut self, paragraph: Paragraph) {
         let text = paragraph.line.finish();
         let text = text.trim();
         if text.is_empty() {

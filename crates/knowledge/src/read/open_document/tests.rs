@@ -38,6 +38,14 @@ fn text(body: &str) -> Document {
     read(&bytes, &Limits::default()).unwrap()
 }
 
+fn read_content(content: &str) -> Result<Document, Unreadable> {
+    let parts = Parts {
+        content,
+        ..Parts::default()
+    };
+    parts.read(&Limits::default())
+}
+
 fn check(body: &str, expected: &str) {
     assert_eq!(text(body).text, expected, "{body}");
 }
@@ -86,9 +94,7 @@ fn lists_and_headings_are_numbered_as_their_styles_say() {
         style:num-prefix=\"(\" style:num-suffix=\")\"/></text:list-style></office:styles>";
     let numbered = |body: &str| {
         let content = format!("<x>{styles}<office:body>{body}</office:body></x>");
-        read_parts(&content, "", "", &Limits::default())
-            .unwrap()
-            .text
+        read_content(&content).unwrap().text
     };
     let item = |text: &str| format!("<text:list-item><text:p>{text}</text:p></text:list-item>");
     let list =
@@ -123,12 +129,49 @@ fn lists_and_headings_are_numbered_as_their_styles_say() {
 }
 
 #[test]
+fn equations_and_charts_stand_in_their_texts() {
+    let object = |address: &str| {
+        format!("<draw:frame><draw:object xlink:href=\"./{address}\"/></draw:frame>")
+    };
+    let content = format!(
+        "<x><office:body><text:p>Energy: {}!</text:p><text:p>Costs{}</text:p><text:p>end{}</text:p></office:body></x>",
+        object("Object 1"),
+        object("Object 2"),
+        object("gone")
+    );
+    let equation = "<math><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math>";
+    let cell = |text: &str| format!("<table:table-cell><text:p>{text}</text:p></table:table-cell>");
+    let row = |cells: [&str; 2]| {
+        format!(
+            "<table:table-row>{}</table:table-row>",
+            cells.map(cell).concat()
+        )
+    };
+    let chart = format!(
+        "<x><office:body><chart:title><text:p>Prices</text:p></chart:title><table:table>{}{}</table:table>\
+         </office:body></x>",
+        row(["", "Euro"]),
+        row(["May", "7"])
+    );
+    let bytes = zip(&[
+        ("mimetype", "application/vnd.oasis.opendocument.text"),
+        ("content.xml", &content),
+        ("Object 1/content.xml", equation),
+        ("Object 2/content.xml", &chart),
+    ]);
+    assert_eq!(
+        read(&bytes, &Limits::default()).unwrap().text,
+        "Energy: E = mc^2!\n\nCosts\n\nPrices\n\n|  | Euro |\n| --- | --- |\n| May | 7 |\n\nend\n\n"
+    );
+}
+
+#[test]
 fn styles_of_paragraphs_hide_their_text() {
     let content = "<x><style:style style:name=\"H\"><style:text-properties text:display=\"none\"/></style:style>\
         <style:style style:name=\"P1\" style:parent-style-name=\"H\"/><style:style style:name=\"P2\" style:parent-style-name=\"P2\"/>\
         <office:body><text:p text:style-name=\"P1\">hidden <text:span>too</text:span></text:p>\
         <text:p text:style-name=\"P2\">shown</text:p></office:body></x>";
-    let document = read_parts(content, "", "", &Limits::default()).unwrap();
+    let document = read_content(content).unwrap();
     assert_eq!(document.text, "shown\n\n");
 }
 
@@ -268,6 +311,6 @@ proptest! {
             0..40,
         )
     ) {
-        let _ = read_parts(&parts.concat(), "", "", &Limits::default());
+        let _ = read_content(&parts.concat());
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     document::Document,
     read::{
         line::{Line, Script},
+        list::{Label, Nesting},
         table::{Merge, Table},
     },
 };
@@ -19,8 +20,9 @@ pub(super) struct Output {
     paragraph: Line,
     /// Level of the open paragraph if it is a heading, otherwise 0.
     pub(super) level: u8,
-    /// Number or bullet of the open paragraph.
+    /// Number or bullet of the open paragraph, and the level of its list.
     pub(super) list_mark: String,
+    pub(super) list_level: usize,
     pub(super) is_in_table: bool,
     pub(super) note: Line,
     pub(super) title: String,
@@ -29,7 +31,7 @@ pub(super) struct Output {
     merges: Vec<Merge>,
     column: usize,
     notes: String,
-    was_listed: bool,
+    list: Nesting,
 }
 
 impl Output {
@@ -46,6 +48,7 @@ impl Output {
 
     pub(super) fn reset_paragraph(&mut self) {
         self.level = 0;
+        self.list_level = 0;
         self.is_in_table = false;
     }
 
@@ -73,35 +76,34 @@ impl Output {
         if paragraph.is_empty() {
             return;
         }
-        let mark = mark.trim();
-        let is_listed = !mark.is_empty();
-        if self.was_listed && !is_listed {
+        let label = label(&mark);
+        if (1..=6).contains(&self.level) {
+            self.end_list();
+            let marks = "#".repeat(self.level.into());
+            let line = paragraph.replace('\n', " ");
+            self.text
+                .push_str(&format!("{marks} {}{line}\n\n", label.heading()));
+        } else if label == Label::None {
+            self.end_list();
+            self.text.push_str(paragraph);
+            self.text.push_str("\n\n");
+        } else {
+            let depth = self.list.depth(self.list_level);
+            self.text
+                .push_str(&format!("{}{paragraph}\n", label.item(depth)));
+        }
+    }
+
+    fn end_list(&mut self) {
+        if self.list.end() {
             self.text.push('\n');
         }
-        self.was_listed = is_listed;
-        if is_listed {
-            let is_number = mark.contains(char::is_alphanumeric);
-            self.text.push_str(if is_number { mark } else { "-" });
-            self.text.push(' ');
-        } else if (1..=6).contains(&self.level) {
-            self.text
-                .extend(std::iter::repeat_n('#', self.level.into()));
-            self.text.push(' ');
-        }
-        let is_heading = !is_listed && self.level > 0;
-        let paragraph = if is_heading {
-            paragraph.replace('\n', " ")
-        } else {
-            paragraph.to_owned()
-        };
-        self.text.push_str(&paragraph);
-        self.text.push_str(if is_listed { "\n" } else { "\n\n" });
     }
 
     pub(super) fn end_cell(&mut self) {
         let mark = mem::take(&mut self.list_mark);
         let cell = mem::take(&mut self.paragraph).finish();
-        let cell = format!("{} {}", mark.trim(), cell.trim());
+        let cell = format!("{}{}", label(&mark).inline(), cell.trim());
         self.table.begin_cell();
         self.table.merge = self.merges.get(self.column).copied().unwrap_or_default();
         self.table.end_cell(cell.trim().to_owned());
@@ -119,9 +121,7 @@ impl Output {
         if table.is_empty() {
             return;
         }
-        if mem::take(&mut self.was_listed) {
-            self.text.push('\n');
-        }
+        self.end_list();
         self.text.push_str(&table);
         self.text.push('\n');
     }
@@ -140,14 +140,23 @@ impl Output {
         self.end_paragraph();
         self.end_table();
         self.end_note();
-        if self.was_listed {
-            self.text.push('\n');
-        }
+        self.end_list();
         let document = Document::of_markdown(self.text + &self.notes);
         let title = Some(self.title.trim().to_owned()).filter(|title| !title.is_empty());
         Document {
             title: title.or(document.title),
             ..document
         }
+    }
+}
+
+/// What the number or bullet before a paragraph says. Word's bullet of the second level is a letter.
+fn label(mark: &str) -> Label {
+    match mark.trim() {
+        "" => Label::None,
+        mark if mark != "o" && mark.contains(char::is_alphanumeric) => {
+            Label::Number(mark.to_owned())
+        }
+        _ => Label::Bullet,
     }
 }

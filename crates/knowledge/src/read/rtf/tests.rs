@@ -56,6 +56,11 @@ fn headings_lists_tables_and_notes_are_kept() {
         "H2O, Mme x_i, a.\n\n10^6\n\n",
     );
     check(
+        "{\\rtf1\\pard\\ilvl0{\\listtext 1.\\tab}one\\par\\pard\\ilvl1{\\listtext a)\\tab}in\\par\\pard\\ilvl1{\\listtext o\\tab}\
+         dot\\par\\pard\\ilvl0{\\listtext 2.\\tab}two\\par\\pard\\outlinelevel0{\\listtext 3.\\tab}Part\\par\\pard end\\par}",
+        "1. one\n    - a) in\n    - dot\n2. two\n\n# 3. Part\n\nend\n\n",
+    );
+    check(
         "{\\rtf1\\trowd\\clvmgf\\cellx1\\clmgf\\cellx2\\clmrg\\cellx3\\intbl Region\\cell 2026\\cell\\cell\\row\
          \\trowd\\clvmrg\\cellx1\\cellx2\\cellx3\\intbl\\cell Q1\\cell Q2\\cell\\row}",
         "| Region | 2026 | 2026 |\n| --- | --- | --- |\n| Region | Q1 | Q2 |\n\n",
