@@ -1,7 +1,7 @@
 //! Writes tables as Markdown, for all formats: the header, the rows with their cells escaped, and merged cells spread so
 //! that columns stay aligned.
 
-use std::{fmt::Write, mem};
+use std::mem;
 
 /// Columns that spans may add, and in which texts are repeated; Word has at most 63.
 const MAX_COLUMNS: usize = 200;
@@ -181,15 +181,26 @@ pub(super) fn write_header(text: &mut String, cells: &[impl AsRef<str>], width: 
 pub(super) fn write_row(text: &mut String, cells: &[impl AsRef<str>], width: usize) {
     text.push('|');
     for cell in cells.iter().take(width) {
-        _ = write!(text, " {} |", escaped(cell.as_ref()));
+        text.push(' ');
+        write_escaped(text, cell.as_ref());
+        text.push_str(" |");
     }
     text.push('\n');
 }
 
-/// The text of a cell, on one line.
-fn escaped(cell: &str) -> String {
-    let words: Vec<&str> = cell.split_whitespace().collect();
-    words.join(" ").replace('|', "\\|")
+/// Writes the text of a cell, on one line.
+fn write_escaped(text: &mut String, cell: &str) {
+    for (at, word) in cell.split_whitespace().enumerate() {
+        if at > 0 {
+            text.push(' ');
+        }
+        for (at, part) in word.split('|').enumerate() {
+            if at > 0 {
+                text.push_str("\\|");
+            }
+            text.push_str(part);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -273,13 +284,13 @@ mod tests {
     fn rows_have_one_line() {
         let row = |cells: &[&str]| cells.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
         let rows = [
-            row(&["a", "b|c"]),
+            row(&["a", "|b|c"]),
             row(&["two\n lines"]),
             row(&["1", "2", "3"]),
         ];
         assert_eq!(
             markdown(&rows),
-            "| a | b\\|c |  |\n| --- | --- | --- |\n| two lines |\n| 1 | 2 | 3 |\n"
+            "| a | \\|b\\|c |  |\n| --- | --- | --- |\n| two lines |\n| 1 | 2 | 3 |\n"
         );
         assert_eq!(markdown(&[]), "");
     }

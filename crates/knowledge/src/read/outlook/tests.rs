@@ -151,7 +151,9 @@ fn other_compound_files_are_refused_for_their_reason() {
     let encrypted = message(|file| put(file, "/EncryptedPackage", b"x"));
     assert_eq!(Format::of("a", &encrypted), Err(Unreadable::Encrypted));
     let old = message(|file| put(file, "/WordDocument", b"x"));
-    assert_eq!(Format::of("a.doc", &old), Err(Unreadable::UnknownFormat));
+    for name in ["a.doc", "a.docx"] {
+        assert_eq!(Format::of(name, &old), Err(Unreadable::UnknownFormat));
+    }
 }
 
 #[test]
