@@ -1,5 +1,5 @@
-//! Charts and diagrams of a part as Markdown, by the IDs with which its text refers to them, and the texts drawn over a
-//! sheet.
+//! Charts, diagrams and imported documents of a part as Markdown, by the IDs with which its text refers to them, and the
+//! texts drawn over a sheet.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,12 @@ use super::{
     relations::Relations,
     writing::{Definitions, Writing},
 };
-use crate::unreadable::{Limits, Unreadable};
+use crate::{
+    read::{Format, html, plain, rtf, web_archive},
+    unreadable::{Limits, Unreadable},
+};
 
-/// The charts and diagrams of a part.
+/// The charts, diagrams and imported documents of a part.
 ///
 /// # Errors
 /// If one cannot be unpacked, or a limit is exceeded.
@@ -31,7 +34,28 @@ pub(super) fn read_all(
             objects.insert(id.to_owned(), texts(&xml, HashMap::new(), limits)?);
         }
     }
+    for (id, part) in relations.ids_of_kind("aFChunk") {
+        if let Some(bytes) = archive.bytes(part)? {
+            objects.insert(id.to_owned(), imported(part, &bytes, limits)?);
+        }
+    }
     Ok(objects)
+}
+
+/// A document in another format that Word imports when it opens the file, as programs write it that convert web pages.
+fn imported(name: &str, bytes: &[u8], limits: &Limits) -> Result<String, Unreadable> {
+    let read = Format::of(name, bytes).and_then(|format| match format {
+        Format::Html => html::read_whole(&plain::decode_page(bytes, None)),
+        Format::WebArchive => web_archive::read_whole(bytes),
+        Format::Rtf => rtf::read(bytes, limits).map(|document| document.text),
+        Format::Plain => plain::decode(bytes),
+        _ => Err(Unreadable::UnknownFormat),
+    });
+    match read {
+        Ok(text) => Ok(format!("{}\n\n", text.trim())),
+        Err(Unreadable::Damaged { .. } | Unreadable::UnknownFormat) => Ok(String::new()),
+        Err(why) => Err(why),
+    }
 }
 
 /// The texts drawn over a sheet, and the titles of its charts, whose values are in cells.

@@ -729,6 +729,39 @@ fn texts_drawn_over_a_sheet_stand_below_it() {
 }
 
 #[test]
+fn documents_that_word_imports_stand_in_their_place() {
+    let chunk = |id: &str| format!("<w:altChunk xmlns:r='r' r:id='{id}'/>");
+    let body = format!(
+        "{}{}{}{}{}{}",
+        runs(&[("", "before")]),
+        chunk("h"),
+        chunk("m"),
+        chunk("d"),
+        chunk("gone"),
+        runs(&[("", "after")])
+    );
+    let relations = typed_relations(&[
+        ("h", "aFChunk", "chunk.htm"),
+        ("m", "aFChunk", "/word/chunk.mht"),
+        ("d", "aFChunk", "chunk.bin"),
+    ]);
+    let page = "MIME-Version: 1.0\nContent-Type: text/html; charset=utf-8\n\n<html><body><p>Über uns</p></body></html>";
+    let parts = [
+        ("word/_rels/document.xml.rels", relations.as_str()),
+        (
+            "word/chunk.htm",
+            "<html><body><h2>Offer</h2><ul><li>10<sup>6</sup></ul></body></html>",
+        ),
+        ("word/chunk.mht", page),
+        ("word/chunk.bin", "\u{1}\u{2}\0"),
+    ];
+    assert_eq!(
+        word(&body, &parts),
+        "before\n\n## Offer\n\n- 10^6\n\nÜber uns\n\nafter\n\n"
+    );
+}
+
+#[test]
 fn drop_caps_begin_their_words() {
     let cap = "<w:p><w:pPr><w:framePr w:dropCap='drop'/></w:pPr><w:r><w:t>D</w:t></w:r></w:p>";
     let frame =

@@ -35,7 +35,7 @@ pub(super) struct Definitions {
 /// The Markdown written so far.
 pub(super) struct Writing<'a> {
     definitions: &'a Definitions,
-    /// The charts and diagrams of the part as Markdown, by ID.
+    /// The charts, diagrams and imported documents of the part as Markdown, by ID.
     objects: HashMap<String, String>,
     content: Content,
     limit_bytes: u64,
@@ -144,7 +144,7 @@ impl<'a> Writing<'a> {
         self
     }
 
-    /// Shows these charts and diagrams where the part refers to them.
+    /// Shows these charts, diagrams and documents where the part refers to them.
     pub(super) fn with_objects(mut self, objects: HashMap<String, String>) -> Self {
         self.objects = objects;
         self
@@ -267,7 +267,7 @@ impl<'a> Writing<'a> {
             "txbxContent" => self.blocks.push(String::new()),
             "rt" => self.is_in_reading = true,
             "ffData" => self.form = Some(FormField::default()),
-            "chart" => self.add_object(tag.prefixed_attribute("id")),
+            "chart" | "altChunk" => self.add_object(tag.prefixed_attribute("id")),
             "relIds" => self.add_object(tag.prefixed_attribute("dm")),
             "lastRenderedPageBreak" => self.break_page(),
             _ if self.is_in_properties => self.note_of_paragraph(tag),
