@@ -1,4 +1,5 @@
-//! Rich Text Format as Markdown: headings, lists, tables and notes, in any code page.
+//! Rich Text Format as Markdown: headings, lists, tables and notes, in any code page. A web page that Outlook converted is
+//! restored and read.
 
 mod output;
 mod tokens;
@@ -13,7 +14,7 @@ use self::{
     tokens::{Token, Tokens},
     words::{Destination, destination, encoding_of_font, text_of},
 };
-use super::{charset::of_code_page, line::Script, table::Merge};
+use super::{charset::of_code_page, html, line::Script, table::Merge};
 use crate::{
     document::Document,
     unreadable::{Limits, Unreadable},
@@ -35,14 +36,18 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
         if reader.outer.len() > DEPTH_LIMIT {
             return Err(Unreadable::damaged("RTF"));
         }
-        if reader.output.len() as u64 > limits.text_bytes {
+        let page_bytes = reader.page.as_ref().map_or(0, String::len);
+        if (reader.output.len() + page_bytes) as u64 > limits.text_bytes {
             return Err(Unreadable::TooMuchText {
                 limit_bytes: limits.text_bytes,
             });
         }
     }
     reader.flush();
-    Ok(reader.output.finish())
+    match reader.page {
+        Some(page) => html::read_whole(&page).map(Document::of_markdown),
+        None => Ok(reader.output.finish()),
+    }
 }
 
 /// The state that ends with a group.
@@ -95,8 +100,12 @@ struct Reader {
     units: Vec<u16>,
     /// Number of characters to skip after a Unicode character.
     skipped: usize,
+    /// Whether a group has just begun.
+    is_beginning: bool,
     /// Whether the group is to be ignored if its control word, the next one, is unknown.
     is_optional: bool,
+    /// The web page from which the file was converted.
+    page: Option<String>,
     /// How the cell being defined is merged.
     merge: Merge,
     output: Output,
@@ -104,6 +113,7 @@ struct Reader {
 
 impl Reader {
     fn take(&mut self, token: &Token<'_>) {
+        let is_beginning = mem::replace(&mut self.is_beginning, *token == Token::Open);
         match token {
             Token::Open => {
                 self.flush();
@@ -125,7 +135,7 @@ impl Reader {
                 self.skipped -= 1;
             }
             Token::Hex(byte) => self.add_bytes(&[*byte]),
-            Token::Symbol(b'*') => self.is_optional = true,
+            Token::Symbol(b'*') => self.is_optional = is_beginning,
             Token::Symbol(symbol) => self.symbol(*symbol),
             Token::Word(name, value) => {
                 self.flush();
@@ -182,13 +192,21 @@ impl Reader {
         if !self.group.is_shown() {
             return;
         }
-        match self.group.destination {
+        match (self.group.destination, &mut self.page) {
+            (Destination::Body, Some(page)) => page.push_str(&escaped(text)),
+            (Destination::HtmlTag, Some(page)) => page.push_str(text),
+            (destination, _) => self.push_shown(destination, text),
+        }
+    }
+
+    fn push_shown(&mut self, destination: Destination, text: &str) {
+        match destination {
             Destination::Body => self.output.push(text, self.group.script),
             Destination::ListMark => self.output.list_mark.push_str(text),
             Destination::Note => self.output.note.push(text, self.group.script),
             Destination::Title => self.output.title.push_str(text),
             Destination::Styles => self.style_name.push_str(text),
-            Destination::Fonts | Destination::Ignored => {}
+            Destination::Fonts | Destination::HtmlTag | Destination::Ignored => {}
         }
     }
 
@@ -255,6 +273,8 @@ impl Reader {
                 };
             }
             "s" => self.set_style(number),
+            "fromhtml" if is_on => self.page = Some(String::new()),
+            "par" | "line" if self.page.is_some() => self.push("\n"),
             _ if self.group.destination == Destination::Body => self.layout(name, number),
             "par" | "line" => self.push(" "),
             _ => {}
@@ -300,6 +320,12 @@ impl Reader {
             _ => {}
         }
     }
+}
+
+/// Text as a web page has it.
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;");
+    text.replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

@@ -72,6 +72,25 @@ fn headings_lists_tables_and_notes_are_kept() {
     );
 }
 
+#[test]
+fn only_the_first_word_of_a_group_may_make_it_optional() {
+    check(
+        "{\\rtf1{\\loch\\*\\cs7 The quick fox}{\\*\\unknown gone}\\par}",
+        "The quick fox\n\n",
+    );
+}
+
+#[test]
+fn converted_web_pages_are_restored() {
+    check(
+        "{\\rtf1\\ansi\\fromhtml1{\\*\\htmltag19 <html>}{\\*\\htmltag64 <ul>}\\htmlrtf \\par {\\pntext - }\\htmlrtf0\
+         {\\*\\htmltag64 <li>}One{\\*\\htmltag84 &nbsp;}\\htmlrtf\\'a0\\htmlrtf0 \\u246? < 2{\\*\\htmltag64 <li>}caf\\'e9\
+         {\\*\\htmltag72 </ul>}{\\*\\htmltag64 <table><tr><td>}a{\\*\\htmltag64 <td>}b{\\*\\htmltag64 </table>}\
+         {\\*\\mhtmltag64 <b>}}",
+        "- One\u{a0}ö \\< 2\n- café\n\n\n|   |   |\n| - | - |\n| a | b |",
+    );
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(
@@ -79,7 +98,7 @@ proptest! {
             prop::sample::select(vec![
                 "{", "}", "\\", "\\'e", "\\u-1", "\\bin9999", "\\bin-1", "\\uc99", "\\row", "\\cell", "\\*",
                 "\\footnote", "\\stylesheet", "\\outlinelevel2147483647", "\\s1", "é", " a ", "\\ansicpg-1",
-                "\\fcharset128", "\\fonttbl", "\\par", "\\intbl", "\\listtext",
+                "\\fcharset128", "\\fromhtml1", "\\htmltag", "<td>", "\\fonttbl", "\\par", "\\intbl", "\\listtext",
             ]),
             0..60,
         )
