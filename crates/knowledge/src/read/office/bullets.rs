@@ -54,9 +54,9 @@ impl Shape {
         matches!(self.placeholder.as_deref(), Some("title" | "ctrTitle"))
     }
 
-    /// Whether it holds the notes of the speaker; the other shapes of a page of notes repeat the slide.
+    /// Whether it holds notes of the speaker: the other placeholders of a page of notes repeat the slide.
     pub(super) fn is_notes(&self) -> bool {
-        self.placeholder.as_deref() == Some("body")
+        matches!(self.placeholder.as_deref(), None | Some("body"))
     }
 
     pub(super) fn is_slide_number(&self) -> bool {

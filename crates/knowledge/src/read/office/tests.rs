@@ -356,6 +356,11 @@ fn slides_have_bullets_charts_and_notes() {
     let notes = [
         shape("type='sldImg'", ""),
         shape("type='body' idx='1'", &paragraph(">", "Say it.")),
+        shape("type='ftr'", &paragraph(">", "Footer")),
+        format!(
+            "<p:sp><p:txBody>{}</p:txBody></p:sp>",
+            paragraph(">", "Slowly.")
+        ),
         shape("type='sldNum'", &paragraph(">", "1")),
     ];
     let file = zip(&[
@@ -416,7 +421,7 @@ fn slides_have_bullets_charts_and_notes() {
     assert_eq!(
         document.text,
         "## Plan\n\n- one\n    - inner\n\nplain\n\n- a) step\n- b) next\n\n10^6\n\n\
-         |  | Ducks |\n| --- | --- |\n| May | 7 |\n\nHatch\n\nFledge\n\nend\n\nSay it.\n\n\
+         |  | Ducks |\n| --- | --- |\n| May | 7 |\n\nHatch\n\nFledge\n\nend\n\nSay it.\n\nSlowly.\n\n\
          Ann: Which ducks?\n\nBob: Which then?\n\nAll of them.\n\n"
     );
 }
