@@ -11,6 +11,10 @@ use dom_smoothie::{Config, Readability, ReadabilityError};
 
 use crate::{document::Document, unreadable::Unreadable};
 
+/// Elements around the content of a page.
+const FRAME: [&str; 5] = ["!doctype", "html", "head", "title", "body"];
+/// Number of bytes in which they begin.
+const BEGINNING_BYTES: usize = 65_536;
 /// An article with less than one part in this many of the page's text is a teaser mistaken for one.
 const MIN_SHARE: usize = 10;
 
@@ -26,11 +30,11 @@ pub(super) fn is_page(beginning: &[u8]) -> bool {
 /// # Errors
 /// If it has too many elements, is nested too deeply, or has too many attributes.
 pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
-    if is_fragment(page) {
-        return Ok(Document::of_markdown(read_whole(page)?));
-    }
     if !scan::is_bearable(page) {
         return Err(Unreadable::damaged("a web page"));
+    }
+    if is_fragment(page) {
+        return Ok(Document::of_markdown(whole(page)));
     }
     let config = Config {
         max_elements_to_parse: scan::ELEMENTS_LIMIT,
@@ -58,19 +62,16 @@ pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
     Ok(titled(title.trim(), &super::plain::tidy(&markdown(&dom))))
 }
 
-/// Whether it has none of the elements around the content of a page.
+/// Whether it begins with none of the elements around the content of a page.
 fn is_fragment(page: &str) -> bool {
-    let has = |name: &str| {
-        let marks = memchr::memchr_iter(b'<', page.as_bytes());
-        let mut tags = marks.filter_map(|at| page.as_bytes().get(at + 1..));
-        tags.any(|tag| {
-            let tag = tag.get(..name.len());
+    let beginning = &page.as_bytes()[..page.len().min(BEGINNING_BYTES)];
+    let is_frame = |at: usize| {
+        FRAME.iter().any(|name| {
+            let tag = beginning.get(at + 1..at + 1 + name.len());
             tag.is_some_and(|tag| tag.eq_ignore_ascii_case(name.as_bytes()))
         })
     };
-    !["!doctype", "html", "head", "title", "body"]
-        .into_iter()
-        .any(has)
+    !memchr::memchr_iter(b'<', beginning).any(is_frame)
 }
 
 /// Parses a page and removes what is not text.
@@ -119,7 +120,11 @@ pub(super) fn read_whole(page: &str) -> Result<String, Unreadable> {
     if !scan::is_bearable(page) {
         return Err(Unreadable::damaged("a web page"));
     }
-    Ok(super::plain::tidy(&markdown(&without_code(page))))
+    Ok(whole(page))
+}
+
+fn whole(page: &str) -> String {
+    super::plain::tidy(&markdown(&without_code(page)))
 }
 
 /// The page below its title, unless it begins with the title.

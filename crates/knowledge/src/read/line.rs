@@ -12,9 +12,10 @@ pub(in crate::read) enum Script {
     Sub,
 }
 
-/// Superscripts that are not exponents, as in 1st, 2ème and Mme.
-const SUPERSCRIPT_WORDS: [&str; 15] = [
-    "st", "nd", "rd", "th", "er", "re", "ère", "ème", "eme", "nde", "me", "lle", "tm", "sm", "r",
+/// Superscripts that are not exponents: ordinals and abbreviations, as in 1st, 2ème and Mme.
+const SUPERSCRIPT_WORDS: [&str; 21] = [
+    "st", "nd", "rd", "th", "er", "re", "ère", "ème", "eme", "nde", "de", "es", "me", "mes", "lle",
+    "gr", "os", "ra", "tm", "sm", "r",
 ];
 /// A superscript with this many letters in a row is a remark, not an exponent.
 const REMARK_LETTERS: usize = 4;
@@ -68,7 +69,11 @@ impl Line {
 /// A super- or subscript after `before`: `10^6`, `x^(n+1)`, `H2O`, `x_i`.
 pub(in crate::read) fn scripted(before: &str, script: Script, text: &str) -> String {
     let mark = match script {
-        Script::Super if !is_word(text) && text.contains(is_meaningful) => '^',
+        Script::Super
+            if !is_word(text) && !is_ordinal(before, text) && text.contains(is_meaningful) =>
+        {
+            '^'
+        }
         Script::Sub if !is_index(before, text) && text.contains(is_meaningful) => '_',
         _ => return text.to_owned(),
     };
@@ -137,6 +142,15 @@ fn is_word(text: &str) -> bool {
             .any(|word| word.chars().nth(REMARK_LETTERS - 1).is_some())
 }
 
+/// Whether it is a letter that makes an ordinal of a number, as in XIXe, or stands for the word, as in no.
+fn is_ordinal(before: &str, text: &str) -> bool {
+    match text {
+        "e" => before.ends_with(|char: char| char.is_ascii_digit() || "IVXLCDM".contains(char)),
+        "o" => before.ends_with(['n', 'N']),
+        _ => false,
+    }
+}
+
 /// Whether it is a number behind a letter or a parenthesis, as in formulas of chemistry.
 fn is_index(before: &str, text: &str) -> bool {
     let follows = |char: char| char.is_alphabetic() || matches!(char, ')' | ']');
@@ -192,6 +206,17 @@ mod tests {
         check(&[("the 1", Baseline), ("st", Super)], "the 1st");
         check(&[("M", Baseline), ("me", Super)], "Mme");
         check(&[("M", Baseline), ("lle", Super)], "Mlle");
+        check(
+            &[
+                ("le XIX", Baseline),
+                ("e", Super),
+                (" siècle, n", Baseline),
+                ("o", Super),
+                (" 2, x", Baseline),
+                ("e", Super),
+            ],
+            "le XIXe siècle, no 2, x^e",
+        );
         check(&[("Widget", Baseline), ("TM", Super)], "WidgetTM");
         check(&[("x", Baseline), ("max", Super)], "x^max");
         check(
