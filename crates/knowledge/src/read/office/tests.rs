@@ -358,7 +358,7 @@ fn slides_have_bullets_charts_and_notes() {
         shape("type='body' idx='1'", &paragraph(">", "Say it.")),
         shape("type='ftr'", &paragraph(">", "Footer")),
         format!(
-            "<p:sp><p:txBody>{}</p:txBody></p:sp>",
+            "<p:sp><p:txBody>{}<a:p><a:fld type='slidenum'><a:t>1</a:t></a:fld></a:p></p:txBody></p:sp>",
             paragraph(">", "Slowly.")
         ),
         shape("type='sldNum'", &paragraph(">", "1")),

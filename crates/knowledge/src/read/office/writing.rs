@@ -253,6 +253,11 @@ impl<'a> Writing<'a> {
             "trPr" => self.is_in_row_properties = true,
             "comment" => self.begin_comment(tag),
             "r" | "fld" => {
+                if tag.attribute("type").as_deref() == Some("slidenum")
+                    && let Some(paragraph) = self.paragraphs.last_mut()
+                {
+                    paragraph.has_page_number = true;
+                }
                 let run = self.paragraphs.last().map(|it| it.run).unwrap_or_default();
                 self.runs.push(run);
             }
@@ -492,7 +497,11 @@ impl<'a> Writing<'a> {
 
     fn is_page_number(&self, paragraph: &Paragraph, text: &str) -> bool {
         let letters = text.chars().filter(|char| char.is_alphabetic()).count();
-        self.content == Content::Margin && paragraph.has_page_number && letters <= PAGE_WORDS_CHARS
+        let most = match self.content {
+            Content::Margin => PAGE_WORDS_CHARS,
+            Content::All | Content::Notes => 0,
+        };
+        paragraph.has_page_number && letters <= most
     }
 
     fn list_position(&mut self, paragraph: &Paragraph, text: &str) -> Option<ListPosition> {
