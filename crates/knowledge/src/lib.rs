@@ -25,7 +25,7 @@ pub use document::{Document, Heading, Page};
 pub use index::{ChunkToIndex, Index, ToIndex, decode_vector, encode_vector};
 pub use picture::Picture;
 pub use process::{ReadingProcess, become_reader};
-pub use read::{Format, READER_VERSION, read};
+pub use read::{Format, READER_VERSION, decode, read};
 pub use search::{Hit, Meaning, Query, Scores, search};
 pub use unreadable::{Limits, Unreadable};
 pub use words::{Term, Terms, is_unspaced};

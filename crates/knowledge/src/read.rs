@@ -6,6 +6,8 @@ mod delimited;
 mod epub;
 mod format;
 mod html;
+mod line;
+mod list;
 mod mail;
 mod notebook;
 mod office;
@@ -19,7 +21,7 @@ mod web_archive;
 #[cfg(test)]
 mod zipped;
 
-pub use self::format::Format;
+pub use self::{charset::decode, format::Format};
 use crate::{
     document::Document,
     picture::Picture,
@@ -57,7 +59,7 @@ fn read_inside(
         Format::Docx => office::docx(bytes, limits)?,
         Format::Pptx => office::pptx(bytes, limits)?,
         Format::Xlsx => office::xlsx(bytes, limits)?,
-        Format::Html => html::read(&plain::decode_page(bytes))?,
+        Format::Html => html::read(&plain::decode_page(bytes, None))?,
         Format::WebArchive => web_archive::read(bytes)?,
         Format::Mail | Format::OutlookMail if inside > MAX_INSIDE => {
             return Err(Unreadable::UnknownFormat);

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use knowledge::{Document, Limits};
+use knowledge::{Document, Limits, Unreadable};
 use proptest::prelude::*;
 
 fn path(name: &str) -> PathBuf {
@@ -145,6 +145,109 @@ fn other_formats_are_read() {
         ("a.mht", "walrusmht café"),
         ("a.odt", "walrusodt"),
     ]);
+}
+
+#[test]
+fn word_documents_are_read() {
+    for (name, expected) in [
+        // The main part has another name, as in files of Word Online (mammoth.js#145).
+        (
+            "document2.docx",
+            "# Walrus guide\n\nThe walrus weighs 1200 kg.\n\n1. First step\n2. Second step\n\n\
+             | Name | Kg |\n| --- | --- |\n| Ada | 1200 |",
+        ),
+        ("moved.docx", "walrusmoved text"),
+        ("ruby.docx", "漢字(かんじ) walrusruby"),
+        ("math.docx", "walrusmath: a/b end"),
+        (
+            "gridspan.docx",
+            "| Wide |  |\n| --- | --- |\n| walrusg | 2 |",
+        ),
+        ("textbox.docx", "before  after\n\ninside walrusbox"),
+        ("tracked.docx", "Price is 200 euros walrusfour."),
+    ] {
+        let header = "Confidential header walrushead";
+        let text = read(name).text;
+        assert_eq!(text.trim(), format!("{header}\n\n{expected}"), "{name}");
+    }
+}
+
+#[test]
+fn workbooks_are_read() {
+    check(&[
+        (
+            "merged.xlsx",
+            "## Sheet\n\n| Region | Q1 | Q2 |  |  |\n| --- | --- | --- | --- | --- |\n| North | 1 | 2 |\n| North | 3 | 4 |\n\
+             |  |  |  |  | far away |",
+        ),
+        (
+            "richtext.xlsx",
+            "## Лист 1\n\n| walrusthree |\n| --- |\n| [link text](https://example.org/a) |\n| cell |\n\n\
+             A3: hidden note text",
+        ),
+        (
+            "formula-nocache.xlsx",
+            "## Sheet\n\n| sum |\n| --- |\n| =1+2 |",
+        ),
+        (
+            "floats.xlsx",
+            "## S\n\n| head |  |  |\n| --- | --- | --- |\n| 0.1 | 0.0012345678901235 | 45 |",
+        ),
+        (
+            "prefix.xlsx",
+            "## Orders\n\n| Order | Delivered | At | Took | Share |\n| --- | --- | --- | --- | --- |\n\
+             | walrusone | 2026-11-23 | 2026-11-23 14:30:00 | 08:15:00 | 25% |",
+        ),
+    ]);
+}
+
+#[test]
+fn pdf_files_of_other_programs_are_read() {
+    check(&[
+        ("cjk.pdf", "契約は金曜日に署名されました\n\n合同已经签署"),
+        ("form.pdf", "Name of the applicant: walrusform Ada"),
+        (
+            "spaced.pdf",
+            "walrusspaced letters\n\nkerned word walruskern",
+        ),
+        (
+            "hyphen.pdf",
+            "The well-known walrus and the international walrushy law.",
+        ),
+        (
+            "invisible.pdf",
+            "Visible walrusvis\n\ninvisible ocr layer walrusocr\n\nwhite walruswhite",
+        ),
+        ("liga.pdf", "The office finds walruslig flow"),
+        ("ownerpw.pdf", "Owner protected walrusown text"),
+        (
+            "rotated.pdf",
+            "Rotated walrusrot text line\nsecond rotated line",
+        ),
+        (
+            "table.pdf",
+            "| Item | Qty | Price |\n| --- | --- | --- |\n| walruspen | 3 | 4.50 |\n| ink | 10 | 12.00 |",
+        ),
+    ]);
+    let truncated = std::fs::read(path("trunc.pdf")).unwrap();
+    let format = "PDF".to_owned();
+    assert_eq!(
+        knowledge::read("trunc.pdf", &truncated, &Limits::default()),
+        Err(Unreadable::Damaged { format })
+    );
+}
+
+#[test]
+fn two_columns_are_read_one_after_the_other() {
+    let text = read("twocol.pdf").text;
+    let numbers: Vec<u32> = text
+        .split("Sentence ")
+        .skip(1)
+        .map(|rest| rest.split_once(' ').unwrap().0.parse().unwrap())
+        .collect();
+    let expected: Vec<u32> = (0..u32::try_from(numbers.len()).unwrap()).collect();
+    assert_eq!(numbers, expected);
+    assert!(!text.contains('|'));
 }
 
 /// Endings of all formats whose parsers are ours, or take untrusted input in this process.

@@ -70,7 +70,11 @@ fn a_file_that_takes_all_memory_or_time_ends_only_its_reader() {
     );
     // One that no parser is needed to refuse.
     let refusal = process()
-        .read("a.html", "<div>".repeat(2_000_000).as_bytes(), &limits)
+        .read(
+            "a.html",
+            "<div>".repeat(2_000_000).as_bytes(),
+            &Limits::default(),
+        )
         .unwrap_err();
     assert!(matches!(refusal, Unreadable::Damaged { .. }), "{refusal:?}");
 }

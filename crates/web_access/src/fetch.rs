@@ -3,7 +3,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use encoding_rs::{Encoding, ISO_2022_JP, UTF_8};
 use knowledge::{Document, Limits as ReadLimits};
 use outbound::{Fault, Limits, Request, location};
 use reqwest::{
@@ -37,6 +36,18 @@ const READING_SECONDS: u64 = 30;
 /// The accepted content types.
 const WANTED: &str =
     "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.9,*/*;q=0.5";
+
+/// Media types of text besides `text/…`, XML and JSON.
+const TEXT_KINDS: [&str; 8] = [
+    "application/csv",
+    "application/ecmascript",
+    "application/javascript",
+    "application/json",
+    "application/x-javascript",
+    "application/x-ndjson",
+    "application/xml",
+    "application/yaml",
+];
 
 /// The result of a request.
 #[derive(Debug)]
@@ -85,18 +96,17 @@ impl Body {
         (value.len() <= 1000).then(|| value.to_owned())
     }
 
+    /// The media type with its parameters.
+    fn content_type(&self) -> String {
+        let kind = self.headers.get(CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok());
+        kind.unwrap_or_default().to_ascii_lowercase()
+    }
+
     /// The media type without parameters.
     pub(super) fn kind(&self) -> String {
-        let kind = self
-            .headers
-            .get(CONTENT_TYPE)
-            .and_then(|kind| kind.to_str().ok())
-            .unwrap_or_default();
-        kind.split(';')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_ascii_lowercase()
+        let kind = self.content_type();
+        kind.split(';').next().unwrap_or_default().trim().to_owned()
     }
 
     /// Whether it is HTML.
@@ -105,31 +115,19 @@ impl Body {
         matches!(self.kind().as_str(), "text/html" | "application/xhtml+xml")
     }
 
-    /// The content in UTF-8. Converted if the `Content-Type` header names another encoding, which only the header
-    /// knows.
+    /// The content, in UTF-8 if it is text whose `Content-Type` header names another encoding, which only the header
+    /// knows. Other content stays as it is, whatever parameters its type has.
     #[must_use]
     pub fn recoded(&self) -> Vec<u8> {
-        let kind = self
-            .headers
-            .get(CONTENT_TYPE)
-            .and_then(|kind| kind.to_str().ok())
-            .unwrap_or_default();
-        let label = kind.to_ascii_lowercase();
-        let label = label
-            .split_once("charset=")
-            .map(|(_, label)| label.split(';').next().unwrap_or_default());
-        let named = label.and_then(|label| {
-            Encoding::for_label(label.trim().trim_matches(['"', '\'']).as_bytes())
+        let content_type = self.content_type();
+        let label = content_type.split(';').skip(1).find_map(|parameter| {
+            let (name, label) = parameter.split_once('=')?;
+            (name.trim() == "charset").then(|| label.trim().trim_matches(['"', '\'']))
         });
-        let is_utf8 = std::str::from_utf8(&self.bytes).is_ok();
-        // ISO-2022-JP is written in ASCII, so it is valid UTF-8 too.
-        let is_escaped = named == Some(ISO_2022_JP) && self.bytes.is_ascii();
-        match named {
-            Some(encoding) if encoding != UTF_8 && (is_escaped || !is_utf8) => {
-                encoding.decode(&self.bytes).0.into_owned().into_bytes()
-            }
-            _ => self.bytes.clone(),
-        }
+        label
+            .filter(|_| is_text(&self.kind()))
+            .and_then(|label| knowledge::decode(&self.bytes, label))
+            .map_or_else(|| self.bytes.clone(), String::into_bytes)
     }
 
     /// A file name that tells the reader the format. The media type takes precedence over the URL.
@@ -328,6 +326,14 @@ impl WebClient {
     }
 }
 
+/// Whether content of this media type is text.
+fn is_text(kind: &str) -> bool {
+    kind.starts_with("text/")
+        || kind.ends_with("+xml")
+        || kind.ends_with("+json")
+        || TEXT_KINDS.contains(&kind)
+}
+
 /// What `robots.txt` rules match against: the path with its query.
 pub(super) fn target(url: &Url) -> String {
     match url.query() {
@@ -363,10 +369,26 @@ mod tests {
 
     use super::*;
 
+    fn recoded(kind: &'static str, bytes: &[u8]) -> Vec<u8> {
+        let body = Body {
+            url: "http://example.org/".parse().unwrap(),
+            headers: HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))]),
+            bytes: bytes.to_vec(),
+        };
+        body.recoded()
+    }
+
     #[test]
     fn a_page_is_converted_from_the_encoding_in_its_header() {
         for (kind, bytes, expected) in [
             ("text/html; charset=koi8-r", &b"\xc4\xc1"[..], "да"),
+            ("text/html;level=1; Charset=\"KOI8-R\"", b"\xc4\xc1", "да"),
+            ("application/json; charset=windows-1251", b"\xe4\xe0", "да"),
+            (
+                "application/atom+xml;charset=windows-1251",
+                b"\xe4\xe0",
+                "да",
+            ),
             (
                 "text/html; charset=ISO-2022-JP",
                 b"\x1b$BF|K\\8l\x1b(B",
@@ -380,16 +402,26 @@ mod tests {
             ("text/html; charset=windows-1251", "да".as_bytes(), "да"),
             ("text/html", "да".as_bytes(), "да"),
         ] {
-            let body = Body {
-                url: "http://example.org/".parse().unwrap(),
-                headers: HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))]),
-                bytes: bytes.to_vec(),
-            };
-            assert_eq!(
-                String::from_utf8(body.recoded()).unwrap(),
-                expected,
-                "{kind}"
-            );
+            let text = String::from_utf8(recoded(kind, bytes)).unwrap();
+            assert_eq!(text, expected, "{kind}");
         }
+    }
+
+    #[test]
+    fn content_that_is_no_text_stays_as_it_is() {
+        let bytes = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n";
+        for kind in [
+            "application/pdf; charset=iso-8859-1",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document; charset=windows-1252",
+            "application/octet-stream;charset=koi8-r",
+            "; charset=koi8-r",
+        ] {
+            assert_eq!(recoded(kind, bytes), bytes, "{kind}");
+        }
+        // The page may declare it itself.
+        assert_eq!(
+            recoded("text/html; charset=utf-8", b"\xc4\xc1"),
+            b"\xc4\xc1"
+        );
     }
 }

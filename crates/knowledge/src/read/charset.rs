@@ -38,6 +38,14 @@ pub(super) fn decoded<'a>(bytes: &'a [u8], declared: Option<&'static Encoding>) 
     }
 }
 
+/// Decodes text whose sender names its encoding by a label, as in a media type. `None` if the label is unknown, or names
+/// UTF-8, so that the text itself may still declare another encoding.
+#[must_use]
+pub fn decode(bytes: &[u8], label: &str) -> Option<String> {
+    let declared = Encoding::for_label(label.as_bytes()).filter(|encoding| *encoding != UTF_8)?;
+    Some(decoded(bytes, Some(declared)).into_owned())
+}
+
 /// ISO-2022-JP is ASCII with escape sequences, so it is valid UTF-8 too.
 fn escaped_japanese<'a>(
     bytes: &'a [u8],
@@ -252,6 +260,21 @@ mod tests {
         assert_eq!(decoded(&japanese, None), "日本語の本文");
         let log = "\u{1b}[31merror\u{1b}[0m";
         assert_eq!(decoded(log.as_bytes(), None), log);
+    }
+
+    #[test]
+    fn a_label_is_followed_unless_the_bytes_tell_otherwise() {
+        for (label, bytes, expected) in [
+            ("koi8-r", &b"\xc4\xc1"[..], Some("да")),
+            ("Shift_JIS", b"\x93\xfa\x96\x7b", Some("日本")),
+            ("iso-2022-jp", b"\x1b$BF|K\\8l\x1b(B", Some("日本語")),
+            ("iso-2022-jp", "日本語".as_bytes(), Some("日本語")),
+            ("windows-1251", "да".as_bytes(), Some("да")),
+            ("utf-8", b"\xc4\xc1", None),
+            ("nonsense", b"a", None),
+        ] {
+            assert_eq!(decode(bytes, label).as_deref(), expected, "{label}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::{
     html,
     office::{Archive, Item, Items},
+    plain,
 };
 use crate::{
     document::Document,
@@ -48,9 +49,10 @@ fn read_book(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
     let mut text = String::new();
     for href in &package.chapters {
         // A chapter that is missing does not affect the rest.
-        let Some(chapter) = archive.text(&resolved(&package_path, href))? else {
+        let Some(chapter) = archive.bytes(&resolved(&package_path, href))? else {
             continue;
         };
+        let chapter = plain::decode_page(&chapter, None);
         text.push_str(html::read_whole(&chapter)?.trim());
         text.push_str("\n\n");
         if text.len() as u64 > limits.text_bytes {
@@ -167,7 +169,10 @@ fn percent_decoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::{Format, zipped::zip};
+    use crate::read::{
+        Format,
+        zipped::{zip, zip_bytes},
+    };
 
     #[test]
     fn paths_are_relative_to_the_package() {
@@ -199,7 +204,7 @@ mod tests {
             ("OEBPS/book.opf", PACKAGE),
             (
                 "OEBPS/text/one.xhtml",
-                "<html><head><title>no</title></head><body><h1>Second</h1><p>Last words.</p></body></html>",
+                "<html><head><title>no</title></head><body><h1>Second</h1><p>10<sup>6</sup> words.</p></body></html>",
             ),
             (
                 "OEBPS/text/two.xhtml",
@@ -216,8 +221,22 @@ mod tests {
         assert_eq!(document.title.as_deref(), Some("Walruses"));
         assert_eq!(
             document.text,
-            "# First\n\nShort.\n\nA note.\n\n# Second\n\nLast words.\n\n"
+            "# First\n\nShort.\n\nA note.\n\n# Second\n\n10^6 words.\n\n"
         );
+    }
+
+    #[test]
+    fn a_chapter_may_be_in_an_old_encoding() {
+        let chapter =
+            "<?xml version='1.0' encoding='windows-1251'?><html><body><p>Морж</p></body></html>";
+        let chapter = encoding_rs::WINDOWS_1251.encode(chapter).0;
+        let bytes = zip_bytes(&[
+            ("mimetype", b"application/epub+zip"),
+            ("META-INF/container.xml", CONTAINER.as_bytes()),
+            ("OEBPS/book.opf", PACKAGE.as_bytes()),
+            ("OEBPS/text/one.xhtml", &chapter),
+        ]);
+        assert_eq!(read(&bytes, &Limits::default()).unwrap().text, "Морж\n\n");
     }
 
     #[test]

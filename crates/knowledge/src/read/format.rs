@@ -81,7 +81,7 @@ impl Format {
             });
         }
         if bytes.starts_with(COMPOUND_FILE) {
-            return outlook::format(bytes, is_office);
+            return outlook::format(bytes, &ending, is_office);
         }
         if bytes.starts_with(b"{\\rtf") {
             return Ok(Self::Rtf);
@@ -174,6 +174,11 @@ mod tests {
                 "a.doc",
                 COMPOUND_FILE,
                 "Files of this kind cannot be read as text.",
+            ),
+            (
+                "a.msg",
+                COMPOUND_FILE,
+                "The file is damaged or incomplete: it cannot be read as an e-mail.",
             ),
             (
                 "a.docx",

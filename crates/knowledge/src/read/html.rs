@@ -1,6 +1,7 @@
 //! Web pages as Markdown: the main article if there is one, otherwise the whole page.
 
 mod article;
+pub(super) mod math;
 mod normalize;
 mod scan;
 mod table;
@@ -10,6 +11,10 @@ use dom_smoothie::{Config, Readability, ReadabilityError};
 
 use crate::{document::Document, unreadable::Unreadable};
 
+/// Elements around the content of a page.
+const FRAME: [&str; 5] = ["!doctype", "html", "head", "title", "body"];
+/// Number of bytes in which they begin.
+const BEGINNING_BYTES: usize = 65_536;
 /// An article with less than one part in this many of the page's text is a teaser mistaken for one.
 const MIN_SHARE: usize = 10;
 
@@ -20,13 +25,16 @@ pub(super) fn is_page(beginning: &[u8]) -> bool {
     text.starts_with("<!doctype html") || text.starts_with("<html")
 }
 
-/// Reads a page.
+/// Reads a page, or a fragment of one, which has no navigation around its text.
 ///
 /// # Errors
 /// If it has too many elements, is nested too deeply, or has too many attributes.
 pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
     if !scan::is_bearable(page) {
         return Err(Unreadable::damaged("a web page"));
+    }
+    if is_fragment(page) {
+        return Ok(Document::of_markdown(whole(page)));
     }
     let config = Config {
         max_elements_to_parse: scan::ELEMENTS_LIMIT,
@@ -52,6 +60,18 @@ pub(super) fn read(page: &str) -> Result<Document, Unreadable> {
         Err(_) => return Err(Unreadable::damaged("a web page")),
     };
     Ok(titled(title.trim(), &super::plain::tidy(&markdown(&dom))))
+}
+
+/// Whether it begins with none of the elements around the content of a page.
+fn is_fragment(page: &str) -> bool {
+    let beginning = &page.as_bytes()[..page.len().min(BEGINNING_BYTES)];
+    let is_frame = |at: usize| {
+        FRAME.iter().any(|name| {
+            let tag = beginning.get(at + 1..at + 1 + name.len());
+            tag.is_some_and(|tag| tag.eq_ignore_ascii_case(name.as_bytes()))
+        })
+    };
+    !memchr::memchr_iter(b'<', beginning).any(is_frame)
 }
 
 /// Parses a page and removes what is not text.
@@ -91,7 +111,8 @@ fn markdown(dom: &Dom) -> String {
     body.md(None).to_string()
 }
 
-/// Reads all of a page, such as a chapter of a book, which may be shorter than an article.
+/// Reads all of a page, such as a chapter of a book, which may be shorter than an article, or an e-mail, of which
+/// nothing is navigation.
 ///
 /// # Errors
 /// If it has too many elements, is nested too deeply, or has too many attributes.
@@ -99,15 +120,11 @@ pub(super) fn read_whole(page: &str) -> Result<String, Unreadable> {
     if !scan::is_bearable(page) {
         return Err(Unreadable::damaged("a web page"));
     }
-    let document = Readability::new(page, None, None)
-        .map_err(|_| Unreadable::damaged("a web page"))?
-        .doc;
-    document
-        .select("head, script, style, noscript, template, svg")
-        .remove();
-    let body = document.select("body");
-    let whole = body.nodes().first().map(|body| body.md(None));
-    Ok(super::plain::tidy(&whole.unwrap_or_default()))
+    Ok(whole(page))
+}
+
+fn whole(page: &str) -> String {
+    super::plain::tidy(&markdown(&without_code(page)))
 }
 
 /// The page below its title, unless it begins with the title.
@@ -180,6 +197,19 @@ mod tests {
         assert_eq!(read("").unwrap().text, "");
     }
 
+    #[test]
+    fn fragments_of_pages_are_read_whole() {
+        let paragraph = "<p>The moon pulls at the water of the seas, and so the level of the water rises and falls.</p>";
+        let fragment = format!(
+            "<h1>Tides</h1>{}<p>Code:</p><pre>f = g</pre><blockquote><p>foo bar</p></blockquote>",
+            paragraph.repeat(6)
+        );
+        let document = read(&fragment).unwrap();
+        assert!(document.text.starts_with("# Tides\n"), "{}", document.text);
+        assert!(document.text.ends_with("> foo bar"), "{}", document.text);
+        assert_eq!(document.title.as_deref(), Some("Tides"));
+    }
+
     /// The Markdown of a page, of which all is its article.
     fn text(body: &str) -> String {
         markdown(&Dom::from(format!("<body>{body}")))
@@ -246,10 +276,26 @@ mod tests {
                 "e^-x and 2^(n + 1)",
             ),
             ("<p>the 1<sup>st</sup> of M<sup>me</sup>", "the 1st of Mme"),
+            (
+                "<p>Fe(OH)<b><sub>3</sub></b>, C<sub>2</sub>H<sub>5</sub>OH",
+                "Fe(OH)**3**, C2H5OH",
+            ),
+            (
+                "<p>so<sup>citation needed</sup>, p<sup>*</sup>",
+                "socitation needed, p*",
+            ),
+            ("<p>a<br><sub>2</sub>", "a  \n_2"),
+            ("<p>(a) <sub> i+1 </sub>", "(a) _(i+1)"),
+            ("<p>x<sup><i>n</i>+1</sup>", "x^(*n*+1)"),
             ("<p>45<sup>3</sup> million", "45^3 million"),
             ("<p>in 2019<sup><a href='#n12'>12</a></sup>", "in 2019"),
             ("<p>in 2019<sup>[12]</sup>.", "in 2019."),
             ("<p>H<sub>2</sub>O at V<sub>max</sub>", "H2O at V_max"),
+            (
+                "<p>so <math alttext=x><semantics><msup><mi>c</mi><mn>2</mn></msup><annotation encoding=TeX>c^2</annotation>\
+                 </semantics></math>.",
+                "so c^2.",
+            ),
             ("<p><del>90</del> 70 <s>a</s><strike>b</strike>", "70"),
         ] {
             assert_eq!(text(html).replace('\\', ""), expected, "{html}");
@@ -287,6 +333,10 @@ mod tests {
             "|   |   |\n| - | - |\n| a | b |\n| a | yes |"
         );
         // Layout: the cells are blocks.
+        assert_eq!(
+            table("<tr><td>First<tr><td><ul><li>a<li>b</ul>"),
+            "First\n\n- a\n- b"
+        );
         assert_eq!(
             table("<tr><td>Menu<td><table><tr><td>a<td>b</table>"),
             "Menu\n\n\n|   |   |\n| - | - |\n| a | b |"

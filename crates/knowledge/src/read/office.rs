@@ -4,11 +4,11 @@
 mod archive;
 mod bullets;
 mod chart;
-mod line;
 mod math;
 mod number_format;
 mod number_pattern;
 mod numbering;
+mod objects;
 mod package;
 mod relations;
 mod sheet_details;
@@ -17,7 +17,6 @@ mod sheets;
 mod slides;
 mod styles;
 mod symbols;
-mod table;
 mod word;
 mod writing;
 mod xml;
@@ -130,7 +129,5 @@ fn damaged() -> Unreadable {
     Unreadable::damaged("an Office document")
 }
 
-#[cfg(test)]
-mod case_tests;
 #[cfg(test)]
 mod tests;

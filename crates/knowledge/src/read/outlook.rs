@@ -10,7 +10,9 @@ use mail_parser::DateTime;
 
 use self::properties::{Properties, Storage};
 use super::{
-    Format, MAX_INSIDE, html,
+    Format, MAX_INSIDE,
+    charset::of_code_page,
+    html,
     mail::{Attached, Mail},
     plain, rtf,
 };
@@ -43,17 +45,24 @@ mod id {
 
 /// Stream of properties that every message has.
 const PROPERTIES: &str = "__properties_version1.0";
+/// The main streams of old Office documents, which may have the names of new ones.
+const OLD_OFFICE: [&str; 4] = ["WordDocument", "Workbook", "Book", "PowerPoint Document"];
 /// Seconds from 1601, with which the times of Windows begin, to 1970.
 const SECONDS_TO_1970: i64 = 11_644_473_600;
 
-/// Detects the format of a compound file. `is_office` tells that its name is one of an Office document.
+/// Detects the format of a compound file, whose name has this ending. `is_office` tells that it is one of an Office
+/// document.
 ///
 /// # Errors
-/// If it is encrypted, or of an unsupported format.
-pub(super) fn format(bytes: &[u8], is_office: bool) -> Result<Format, Unreadable> {
+/// If it is encrypted, damaged, or of an unsupported format.
+pub(super) fn format(bytes: &[u8], ending: &str, is_office: bool) -> Result<Format, Unreadable> {
     match Storage::open(bytes) {
         Ok(storage) if storage.has(PROPERTIES) => Ok(Format::OutlookMail),
         Ok(storage) if storage.has("EncryptedPackage") => Err(Unreadable::Encrypted),
+        Ok(storage) if OLD_OFFICE.iter().any(|name| storage.has(name)) => {
+            Err(Unreadable::UnknownFormat)
+        }
+        Err(why) if ending == "msg" => Err(why),
         // Office documents of today are compound files only if they are encrypted.
         _ if is_office => Err(Unreadable::Encrypted),
         _ => Err(Unreadable::UnknownFormat),
@@ -176,10 +185,10 @@ fn body(
     }
     let page = storage
         .binary(id::HTML)
-        .map(|page| plain::decode_page(&page));
+        .map(|page| plain::decode_page(&page, of_code_page(properties.internet_code_page)));
     let page = page.unwrap_or_else(|| storage.string(id::HTML, properties.code_page));
     if !page.trim().is_empty() {
-        return Ok(html::read(&page)?.text);
+        return html::read_whole(&page);
     }
     let Some(compressed) = storage.binary(id::RTF_COMPRESSED) else {
         return Ok(plain);

@@ -1,6 +1,6 @@
 //! Decodes text files and web pages to UTF-8 with line feeds.
 
-use encoding_rs::Encoding;
+use encoding_rs::{Encoding, UTF_8};
 
 use super::charset::{declared_in_page, declared_in_xml, decoded, utf_16_without_mark};
 use crate::unreadable::Unreadable;
@@ -28,9 +28,10 @@ pub(super) fn decode(bytes: &[u8]) -> Result<String, Unreadable> {
     Ok(tidy(&decoded(bytes, declared_in_xml(bytes))))
 }
 
-/// The text of a web page, which may declare its encoding.
-pub(super) fn decode_page(bytes: &[u8]) -> String {
-    tidy(&decoded(bytes, declared_in_page(bytes)))
+/// The text of a web page, which may declare its encoding unless it is known.
+pub(super) fn decode_page(bytes: &[u8], known: Option<&'static Encoding>) -> String {
+    let known = known.filter(|encoding| *encoding != UTF_8);
+    tidy(&decoded(bytes, known.or_else(|| declared_in_page(bytes))))
 }
 
 /// Normalizes to line feeds, and removes characters that a database rejects.
@@ -79,6 +80,6 @@ mod tests {
     fn a_page_names_its_encoding() {
         let page = "<meta charset=\"koi8-r\">Привет";
         let bytes = encoding_rs::KOI8_R.encode(page).0;
-        assert_eq!(decode_page(&bytes), page);
+        assert_eq!(decode_page(&bytes, None), page);
     }
 }

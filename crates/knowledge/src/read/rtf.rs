@@ -1,4 +1,5 @@
-//! Rich Text Format as Markdown: headings, lists, tables and notes, in any code page.
+//! Rich Text Format as Markdown: headings, lists, tables and notes, in any code page. A web page that Outlook converted is
+//! restored and read.
 
 mod output;
 mod tokens;
@@ -13,7 +14,7 @@ use self::{
     tokens::{Token, Tokens},
     words::{Destination, destination, encoding_of_font, text_of},
 };
-use super::charset::of_code_page;
+use super::{charset::of_code_page, html, line::Script, table::Merge};
 use crate::{
     document::Document,
     unreadable::{Limits, Unreadable},
@@ -35,14 +36,18 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
         if reader.outer.len() > DEPTH_LIMIT {
             return Err(Unreadable::damaged("RTF"));
         }
-        if reader.output.len() as u64 > limits.text_bytes {
+        let page_bytes = reader.page.as_ref().map_or(0, String::len);
+        if (reader.output.len() + page_bytes) as u64 > limits.text_bytes {
             return Err(Unreadable::TooMuchText {
                 limit_bytes: limits.text_bytes,
             });
         }
     }
     reader.flush();
-    Ok(reader.output.finish())
+    match reader.page {
+        Some(page) => html::read_whole(&page).map(Document::of_markdown),
+        None => Ok(reader.output.finish()),
+    }
 }
 
 /// The state that ends with a group.
@@ -55,7 +60,7 @@ struct Group {
     is_hidden: bool,
     is_struck: bool,
     is_deleted: bool,
-    is_raised: bool,
+    script: Script,
 }
 
 impl Default for Group {
@@ -67,7 +72,7 @@ impl Default for Group {
             is_hidden: false,
             is_struck: false,
             is_deleted: false,
-            is_raised: false,
+            script: Script::Baseline,
         }
     }
 }
@@ -95,13 +100,20 @@ struct Reader {
     units: Vec<u16>,
     /// Number of characters to skip after a Unicode character.
     skipped: usize,
+    /// Whether a group has just begun.
+    is_beginning: bool,
     /// Whether the group is to be ignored if its control word, the next one, is unknown.
     is_optional: bool,
+    /// The web page from which the file was converted.
+    page: Option<String>,
+    /// How the cell being defined is merged.
+    merge: Merge,
     output: Output,
 }
 
 impl Reader {
     fn take(&mut self, token: &Token<'_>) {
+        let is_beginning = mem::replace(&mut self.is_beginning, *token == Token::Open);
         match token {
             Token::Open => {
                 self.flush();
@@ -123,7 +135,7 @@ impl Reader {
                 self.skipped -= 1;
             }
             Token::Hex(byte) => self.add_bytes(&[*byte]),
-            Token::Symbol(b'*') => self.is_optional = true,
+            Token::Symbol(b'*') => self.is_optional = is_beginning,
             Token::Symbol(symbol) => self.symbol(*symbol),
             Token::Word(name, value) => {
                 self.flush();
@@ -180,13 +192,21 @@ impl Reader {
         if !self.group.is_shown() {
             return;
         }
-        match self.group.destination {
-            Destination::Body => self.output.push(text, self.group.is_raised),
+        match (self.group.destination, &mut self.page) {
+            (Destination::Body, Some(page)) => page.push_str(&escaped(text)),
+            (Destination::HtmlTag, Some(page)) => page.push_str(text),
+            (destination, _) => self.push_shown(destination, text),
+        }
+    }
+
+    fn push_shown(&mut self, destination: Destination, text: &str) {
+        match destination {
+            Destination::Body => self.output.push(text, self.group.script),
             Destination::ListMark => self.output.list_mark.push_str(text),
-            Destination::Note => self.output.note.push_str(text),
+            Destination::Note => self.output.note.push(text, self.group.script),
             Destination::Title => self.output.title.push_str(text),
             Destination::Styles => self.style_name.push_str(text),
-            Destination::Fonts | Destination::Ignored => {}
+            Destination::Fonts | Destination::HtmlTag | Destination::Ignored => {}
         }
     }
 
@@ -245,9 +265,16 @@ impl Reader {
             "v" | "htmlrtf" => self.group.is_hidden = is_on,
             "strike" | "strikedl" | "striked" => self.group.is_struck = is_on,
             "deleted" => self.group.is_deleted = is_on,
-            "super" => self.group.is_raised = is_on,
-            "sub" | "nosupersub" => self.group.is_raised = false,
+            "super" | "sub" | "nosupersub" => {
+                self.group.script = match name {
+                    "super" if is_on => Script::Super,
+                    "sub" if is_on => Script::Sub,
+                    _ => Script::Baseline,
+                };
+            }
             "s" => self.set_style(number),
+            "fromhtml" if is_on => self.page = Some(String::new()),
+            "par" | "line" if self.page.is_some() => self.push("\n"),
             _ if self.group.destination == Destination::Body => self.layout(name, number),
             "par" | "line" => self.push(" "),
             _ => {}
@@ -261,8 +288,16 @@ impl Reader {
             "outlinelevel" => {
                 self.output.level = u8::try_from(number.saturating_add(1)).unwrap_or_default()
             }
+            "ilvl" => self.output.list_level = usize::try_from(number).unwrap_or_default(),
             "intbl" => self.output.is_in_table = true,
             "par" | "sect" | "page" => self.end_paragraph(),
+            "trowd" => {
+                self.merge = Merge::None;
+                self.output.define_row();
+            }
+            "clmrg" => self.merge = Merge::Left,
+            "clvmrg" => self.merge = Merge::Above,
+            "cellx" => self.output.define_cell(mem::take(&mut self.merge)),
             "cell" => self.output.end_cell(),
             "nestcell" => self.push(" / "),
             "row" => self.output.end_row(),
@@ -285,6 +320,12 @@ impl Reader {
             _ => {}
         }
     }
+}
+
+/// Text as a web page has it.
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;");
+    text.replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

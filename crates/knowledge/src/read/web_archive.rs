@@ -10,6 +10,24 @@ use crate::{document::Document, unreadable::Unreadable};
 /// # Errors
 /// If it is damaged, or has no page.
 pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
+    let (page, subject) = page(bytes)?;
+    let document = html::read(&page)?;
+    Ok(Document {
+        title: document.title.or(subject),
+        ..document
+    })
+}
+
+/// Reads all of the page, which is a part of another document.
+///
+/// # Errors
+/// If it is damaged, or has no page.
+pub(super) fn read_whole(bytes: &[u8]) -> Result<String, Unreadable> {
+    html::read_whole(&page(bytes)?.0)
+}
+
+/// The page and its subject.
+fn page(bytes: &[u8]) -> Result<(String, Option<String>), Unreadable> {
     let damaged = || Unreadable::damaged("a web page");
     let source = mail::with_utf8_headers(mail::without_beginning(bytes));
     let message = mail::parsed(&source).map_err(|_| damaged())?;
@@ -18,11 +36,6 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
         .iter()
         .find(|part| matches!(part.body, PartType::Html(_)))
         .ok_or_else(damaged)?;
-    let document = html::read(&mail::body::decoded(&message, page))?;
-    Ok(Document {
-        title: document
-            .title
-            .or_else(|| message.subject().map(str::to_owned)),
-        ..document
-    })
+    let subject = message.subject().map(str::to_owned);
+    Ok((mail::body::decoded(&message, page).into_owned(), subject))
 }

@@ -2,7 +2,16 @@
 
 use dom_query::{NodeRef, Selection};
 
-use super::table;
+use super::{math, table};
+use crate::read::line::{Script, scripted};
+
+/// Elements within a paragraph.
+const INLINE: [&str; 16] = [
+    "a", "abbr", "b", "cite", "code", "em", "font", "i", "q", "small", "span", "strong", "sub",
+    "sup", "u", "var",
+];
+/// How far the text before a super- or subscript is searched for, in nodes.
+const MAX_STEPS: usize = 16;
 
 /// Rewrites the elements below this one.
 pub(super) fn normalize(body: &NodeRef<'_>) {
@@ -10,8 +19,12 @@ pub(super) fn normalize(body: &NodeRef<'_>) {
     // Struck-out text is no longer valid.
     all.select("del, s, strike").remove();
     all.select("img").nodes().iter().for_each(picture);
+    all.select("math").nodes().iter().for_each(math::normalize);
     all.select("sup").nodes().iter().for_each(superscript);
-    all.select("sub").nodes().iter().for_each(subscript);
+    all.select("sub")
+        .nodes()
+        .iter()
+        .for_each(|sub| mark(sub, Script::Sub));
     all.select("dl").nodes().iter().for_each(definitions);
     all.select("table")
         .nodes()
@@ -32,57 +45,62 @@ fn picture(img: &NodeRef<'_>) {
     img.remove_from_parent();
 }
 
-/// `10<sup>6</sup>` becomes `10^6`, so that it is not read as 106. Marks of notes are removed; ordinals and other
-/// abbreviations such as `1st` and `Mme` stay as they are.
+/// `10<sup>6</sup>` becomes `10^6`, so that it is not read as 106. Marks of notes are removed.
 fn superscript(sup: &NodeRef<'_>) {
-    let text = sup.text();
-    let text = text.trim();
-    if is_note_mark(sup, text) {
+    if is_note_mark(sup, sup.text().trim()) {
         sup.remove_from_parent();
-    } else if is_exponent(text) {
-        surround(sup, "^", text);
+    } else {
+        mark(sup, Script::Super);
     }
 }
 
-/// `V<sub>max</sub>` becomes `V_max`; `H<sub>2</sub>O` is also written as H2O.
-fn subscript(sub: &NodeRef<'_>) {
-    let text = sub.text();
-    let text = text.trim();
-    if text.starts_with(char::is_alphabetic) {
-        surround(sub, "_", text);
+/// Puts the marks of a super- or subscript around its text.
+fn mark(node: &NodeRef<'_>, script: Script) {
+    let all = node.text();
+    let text = all.trim();
+    let shown = scripted(&text_before(node), script, text);
+    if text.is_empty() || shown == text {
+        return;
+    }
+    if node.element_children().is_empty() {
+        node.set_text(all.replacen(text, &shown, 1));
+    } else if let Some((before, after)) = shown.split_once(text) {
+        node.prepend_child(&node.tree.new_text(before));
+        node.append_child(&node.tree.new_text(after));
     }
 }
 
-/// Puts a mark before the text of a node, and brackets around it if it is more than one word or number.
-fn surround(node: &NodeRef<'_>, mark: &str, text: &str) {
-    let is_one = text
-        .trim_start_matches(['-', '−', '+'])
-        .chars()
-        .all(|char| char.is_alphanumeric() || matches!(char, '.' | ','));
-    let (open, close) = if is_one { ("", "") } else { ("(", ")") };
-    let tree = node.tree;
-    node.prepend_child(&tree.new_text(format!("{mark}{open}")));
-    if !close.is_empty() {
-        node.append_child(&tree.new_text(close));
+/// The text before a node in its paragraph, back to the last change of its markup.
+fn text_before(node: &NodeRef<'_>) -> String {
+    let mut at = *node;
+    for _ in 0..MAX_STEPS {
+        match previous(&at) {
+            Some(before) if before.is_text() && !before.text().is_empty() => {
+                return before.text().to_string();
+            }
+            Some(before) if !before.has_name("br") => at = before,
+            _ => break,
+        }
     }
+    String::new()
+}
+
+/// The node before this one in the order of the page, or the inline element that begins with it.
+fn previous<'a>(node: &NodeRef<'a>) -> Option<NodeRef<'a>> {
+    let Some(mut last) = node.prev_sibling() else {
+        let is_inline = |parent: &NodeRef<'_>| INLINE.iter().any(|name| parent.has_name(name));
+        return node.parent().filter(is_inline);
+    };
+    while let Some(inner) = last.last_child() {
+        last = inner;
+    }
+    Some(last)
 }
 
 /// Whether this is a reference to a footnote, such as `[12]`, or a link to another place on the page.
 fn is_note_mark(sup: &NodeRef<'_>, text: &str) -> bool {
     (text.starts_with('[') && text.ends_with(']'))
         || Selection::from(*sup).select("a[href^='#']").exists()
-}
-
-fn is_exponent(text: &str) -> bool {
-    let mut chars = text.chars();
-    match chars.next() {
-        Some('-' | '−' | '+') => text.chars().nth(1).is_some(),
-        Some(first) if first.is_numeric() => true,
-        Some(first) => {
-            first.is_alphabetic() && chars.next().is_none_or(|next| !next.is_alphabetic())
-        }
-        None => false,
-    }
 }
 
 /// A list of terms becomes a list with an item for each term: `term: definition`.

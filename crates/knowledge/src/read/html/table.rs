@@ -2,32 +2,37 @@
 
 use dom_query::{NodeRef, Selection};
 
+use crate::read::table::is_repeated;
+
 /// The most columns that a table of data has.
 const COLUMNS_LIMIT: usize = 200;
 /// The most cells that a table is filled up to.
 const CELLS_LIMIT: usize = 100_000;
-/// A longer text is not repeated in the cells that it spans.
-const REPEATED_BYTES: usize = 100;
 
 /// Marks the cells that were added.
 const FILLER: &str = "data-filler";
 const FILLERS: &str = "[data-filler]";
 
 /// Repeats the texts of cells that span others, and fills rows that are shorter than others. The caption becomes a
-/// paragraph before the table. A table around other tables is layout, and its cells become blocks.
+/// paragraph before the table. A table around other tables, or of one column, is layout, and its cells become blocks.
 pub(super) fn normalize(table: &NodeRef<'_>) {
-    let inside = Selection::from(*table);
-    for caption in inside.select("caption").nodes() {
-        caption.rename("p");
-        table.insert_before(caption);
-    }
-    let rows = inside.select("tr");
-    for row in rows.nodes() {
-        if cells(row).is_empty() {
-            row.remove_from_parent();
+    for caption in table.element_children() {
+        if caption.has_name("caption") {
+            caption.rename("p");
+            table.insert_before(&caption);
         }
     }
-    if inside.select("table").exists() || !level(inside.select("tr").nodes()) {
+    let inside = Selection::from(*table);
+    if inside.select("table").exists() {
+        as_blocks(table);
+        return;
+    }
+    let rows = inside.select("tr");
+    let (rows, empty): (Vec<NodeRef<'_>>, Vec<NodeRef<'_>>) =
+        rows.nodes().iter().partition(|row| !cells(row).is_empty());
+    empty.iter().for_each(NodeRef::remove_from_parent);
+    let has_columns = rows.iter().any(|row| cells(row).len() > 1);
+    if !has_columns || !level(&rows) {
         as_blocks(table);
     }
 }
@@ -137,9 +142,10 @@ fn filler<'a>(row: &NodeRef<'a>, text: &str) -> NodeRef<'a> {
 
 fn repeated(cell: &NodeRef<'_>) -> String {
     let text = cell.text().trim().to_owned();
-    match text.len() <= REPEATED_BYTES {
-        true => text,
-        false => String::new(),
+    if is_repeated(&text) {
+        text
+    } else {
+        String::new()
     }
 }
 

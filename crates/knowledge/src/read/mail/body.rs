@@ -38,7 +38,7 @@ fn joined<'a>(
         let decoded = decoded(message, part);
         let part = match &part.body {
             PartType::Text(_) => plain::tidy(&decoded),
-            PartType::Html(_) => html::read(&decoded)?.text,
+            PartType::Html(_) => html::read_whole(&decoded)?,
             _ => continue,
         };
         text.push('\n');
@@ -56,13 +56,25 @@ fn is_stub(plain: &str, rich: &str) -> bool {
             .map(str::to_lowercase)
             .collect()
     };
+    let rich = without_addresses(rich);
     let plain_words = words(plain);
-    let rich_words = words(rich);
+    let rich_words = words(&rich);
     if plain_words.len() >= rich_words.len() {
         return false;
     }
     let shared = plain_words.intersection(&rich_words).count();
     plain.trim().len() * MIN_LENGTH < rich.trim().len() || shared * 2 < plain_words.len()
+}
+
+/// Markdown without the addresses of links, which newsletters have long ones of.
+fn without_addresses(markdown: &str) -> String {
+    let mut parts = markdown.split("](");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text.push_str("](");
+        text.push_str(part.find(')').map_or(part, |end| &part[end..]));
+    }
+    text
 }
 
 /// The text of a part. If its encoding is not declared, or wrongly, it is detected.
@@ -78,7 +90,7 @@ pub(in crate::read) fn decoded<'a>(
         return Cow::Borrowed(text);
     };
     if matches!(part.body, PartType::Html(_)) {
-        Cow::Owned(plain::decode_page(&bytes))
+        Cow::Owned(plain::decode_page(&bytes, None))
     } else {
         Cow::Owned(charset::decoded(&bytes, None).into_owned())
     }
@@ -125,6 +137,11 @@ mod tests {
         ] {
             assert_eq!(is_stub(plain, rich), expected, "{plain}");
         }
+        let linked = format!(
+            "The contract costs [400 euros](https://example.org/{})",
+            "x".repeat(500)
+        );
+        assert!(!is_stub("The contract costs 400 euros", &linked));
         assert!(!is_stub("Only the plain part has words.", "A picture"));
     }
 }

@@ -32,6 +32,30 @@ fn an_email_is_read_with_its_headers() {
     assert!(read(b"", &Limits::default(), 0).is_err());
 }
 
+#[test]
+fn nothing_of_a_mail_is_taken_for_navigation() {
+    let paragraph = "<p>The walrus lives in the north, where it rests on the ice and dives for mussels all day.</p>";
+    let page = format!(
+        "<html><head><title>Offer</title></head><body><table><tr><td><div class=header><a href='https://e.org'>View online</a>\
+         </div></td></tr></table>{}<table><tr><th>Item<th>Price<tr><td rowspan=2>Pen<td>10<sup>2</sup><tr><td>4</table>\
+         <div class=footer>Ann, Sales</div></body></html>",
+        paragraph.repeat(5)
+    );
+    let mail = format!(
+        "From: a@example.org\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n{page}"
+    );
+    let text = read(mail.as_bytes(), &Limits::default(), 0).unwrap().text;
+    for words in [
+        "\n[View online](https://e.org)\n",
+        "| Item | Price |\n| ---- | ----- |\n| Pen | 10^2 |\n| Pen | 4 |\n",
+        "Ann, Sales",
+    ] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+    assert_eq!(text.matches("dives for mussels").count(), 5);
+    assert!(!text.contains("Offer"), "{text}");
+}
+
 fn mail(subject: &str, kind: &str, name: &str, attached: &str) -> String {
     format!(
         "From: a@example.org\r\nSubject: {subject}\r\nMIME-Version: 1.0\r\n\

@@ -64,6 +64,14 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// If it is damaged, or exceeds the limit.
     pub(in crate::read) fn text(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
+        self.bytes(name)?.map(decoded).transpose()
+    }
+
+    /// A part that need not be XML, if it exists.
+    ///
+    /// # Errors
+    /// If it is damaged, or exceeds the limit.
+    pub(in crate::read) fn bytes(&mut self, name: &str) -> Result<Option<Vec<u8>>, Unreadable> {
         // The sizes stated in the archive are not trusted: the actual output is counted.
         let Some(bytes) = self.unpacked(name, self.left_bytes + 1)? else {
             return Ok(None);
@@ -74,7 +82,7 @@ impl<'a> Archive<'a> {
                 .ok_or(Unreadable::UnpacksTooLarge {
                     limit_bytes: self.limit_bytes,
                 })?;
-        decoded(bytes).map(Some)
+        Ok(Some(bytes))
     }
 
     /// The name of a part's outermost element, without prefix, if the part is XML.

@@ -1,9 +1,7 @@
 //! Shapes of slides, and the bullets and numbers of their paragraphs.
 
-use super::{
-    numbering::{Label, Place, formatted},
-    xml::Tag,
-};
+use super::{numbering::ListPosition, xml::Tag};
+use crate::read::list::{Label, formatted};
 
 /// Slides have nine levels of text.
 const LEVELS: usize = 9;
@@ -56,17 +54,17 @@ impl Shape {
         matches!(self.placeholder.as_deref(), Some("title" | "ctrTitle"))
     }
 
-    /// Whether it holds the notes of the speaker; the other shapes of a page of notes repeat the slide.
+    /// Whether it holds notes of the speaker: the other placeholders of a page of notes repeat the slide.
     pub(super) fn is_notes(&self) -> bool {
-        self.placeholder.as_deref() == Some("body")
+        matches!(self.placeholder.as_deref(), None | Some("body"))
     }
 
     pub(super) fn is_slide_number(&self) -> bool {
         self.placeholder.as_deref() == Some("sldNum")
     }
 
-    /// The place of the next paragraph, if it is an item of a list. Content has bullets unless it says otherwise.
-    pub(super) fn place(&mut self, bullet: &Bullet, level: usize) -> Option<Place> {
+    /// The position of the next paragraph, if it is an item of a list. Content has bullets unless it says otherwise.
+    pub(super) fn list_position(&mut self, bullet: &Bullet, level: usize) -> Option<ListPosition> {
         let level = level.min(LEVELS - 1);
         let is_content = self.placeholder.as_deref() == Some("obj");
         for below in &mut self.numbered[level + 1..] {
@@ -79,12 +77,12 @@ impl Shape {
                 other => *other == Bullet::Character,
             };
             let label = Label::Bullet;
-            return has_bullet.then_some(Place { label, level });
+            return has_bullet.then_some(ListPosition { label, level });
         };
         let number = start.saturating_add(self.numbered[level]);
         self.numbered[level] += 1;
         let label = Label::Number(numbered(number, kind));
-        Some(Place { label, level })
+        Some(ListPosition { label, level })
     }
 }
 
@@ -117,12 +115,12 @@ mod tests {
             start,
         };
         let mut shape = Shape::default();
-        let mut label = |bullet: &Bullet, level| match shape.place(bullet, level) {
-            Some(Place {
+        let mut label = |bullet: &Bullet, level| match shape.list_position(bullet, level) {
+            Some(ListPosition {
                 label: Label::Number(text),
                 ..
             }) => text,
-            Some(Place {
+            Some(ListPosition {
                 label: Label::Bullet,
                 ..
             }) => "-".to_owned(),

@@ -1,33 +1,15 @@
 //! Charts of Office documents as Markdown tables of the values that they show.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    archive::Archive,
     number_format::NumberFormat,
-    relations::Relations,
-    table::separator,
     xml::{Item, Items, Tag},
 };
-use crate::unreadable::{Limits, Unreadable};
-
-/// The charts of a part as Markdown, by ID.
-///
-/// # Errors
-/// If one cannot be unpacked, or a limit is exceeded.
-pub(super) fn read_all(
-    archive: &mut Archive<'_>,
-    relations: &Relations,
-    limits: &Limits,
-) -> Result<HashMap<String, String>, Unreadable> {
-    let mut charts = HashMap::new();
-    for (id, part) in relations.ids_of_kind("chart") {
-        if let Some(xml) = archive.text(part)? {
-            charts.insert(id.to_owned(), Chart::read(&xml).markdown(limits)?);
-        }
-    }
-    Ok(charts)
-}
+use crate::{
+    read::table::{write_header, write_row},
+    unreadable::{Limits, Unreadable},
+};
 
 /// Labels or values by their position, as numbers or texts.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -39,13 +21,12 @@ struct Points {
 impl Points {
     fn shown(&self, at: u32, is_1904: bool) -> String {
         let text = self.texts.get(&at).map(String::as_str).unwrap_or_default();
-        let shown = match text.parse() {
+        match text.parse() {
             Ok(number) if !self.format.is_empty() => {
                 NumberFormat::parse(&self.format).shown(number, is_1904)
             }
             _ => text.to_owned(),
-        };
-        in_cell(&shown)
+        }
     }
 }
 
@@ -58,7 +39,7 @@ struct Series {
 
 /// A chart.
 #[derive(Debug, Default)]
-struct Chart {
+pub(super) struct Chart {
     /// Its title and those of its axes.
     titles: Vec<String>,
     series: Vec<Series>,
@@ -72,7 +53,7 @@ struct Chart {
 
 impl Chart {
     /// Parses a chart. If it is damaged, only what follows is lost.
-    fn read(xml: &str) -> Self {
+    pub(super) fn read(xml: &str) -> Self {
         let mut chart = Self::default();
         let mut items = Items::new(xml);
         while let Some(Ok(item)) = items.next() {
@@ -151,14 +132,23 @@ impl Chart {
         }
     }
 
-    /// The titles, and a table for the series with the same labels.
-    fn markdown(&self, limits: &Limits) -> Result<String, Unreadable> {
+    /// The titles as a block of text, empty if there are none.
+    pub(super) fn titles(&self) -> String {
         let titles = self.titles.iter().map(|title| title.trim());
         let titles: Vec<&str> = titles.filter(|title| !title.is_empty()).collect();
         let mut text = titles.join(", ");
         if !text.is_empty() {
             text.push_str("\n\n");
         }
+        text
+    }
+
+    /// The titles, and a table for the series with the same labels.
+    ///
+    /// # Errors
+    /// If there is too much text.
+    pub(super) fn markdown(&self, limits: &Limits) -> Result<String, Unreadable> {
+        let mut text = self.titles();
         for series in self.series.chunk_by(|one, next| one.labels == next.labels) {
             self.write_table(series, &mut text, limits)?;
         }
@@ -176,20 +166,17 @@ impl Chart {
         let Some(first) = series.first().filter(|_| !positions.is_empty()) else {
             return Ok(());
         };
-        let names: Vec<_> = series.iter().map(|one| in_cell(&one.name)).collect();
-        text.push_str(&format!("|  | {} |\n", names.join(" | ")));
-        text.push_str(&separator(series.len() + 1));
-        text.push('\n');
+        let width = series.len() + 1;
+        let names = series.iter().map(|one| one.name.as_str());
+        let names: Vec<&str> = std::iter::once("").chain(names).collect();
+        write_header(text, &names, width);
         for position in positions {
-            text.push_str(&format!(
-                "| {} |",
-                first.labels.shown(position, self.is_1904)
-            ));
-            for one in series {
-                let value = one.values.shown(position, self.is_1904);
-                text.push_str(&format!(" {value} |"));
-            }
-            text.push('\n');
+            let points = series.iter().map(|one| &one.values);
+            let points = std::iter::once(&first.labels).chain(points);
+            let cells: Vec<String> = points
+                .map(|points| points.shown(position, self.is_1904))
+                .collect();
+            write_row(text, &cells, width);
             if text.len() as u64 > limits.text_bytes {
                 return Err(Unreadable::TooMuchText {
                     limit_bytes: limits.text_bytes,
@@ -199,10 +186,6 @@ impl Chart {
         text.push('\n');
         Ok(())
     }
-}
-
-fn in_cell(text: &str) -> String {
-    text.trim().replace(['\n', '\r'], " ").replace('|', "\\|")
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::mem;
 
-use super::{line::is_enclosed, xml::Tag};
+use super::xml::Tag;
+use crate::read::line::{grouped, index, power};
 
 /// Elements whose children are the parts of one expression.
 const EXPRESSIONS: [&str; 21] = [
@@ -109,32 +110,6 @@ impl Node {
             "eqArr" => self.all("; "),
             _ => format!("{}{}", self.text, self.all("")),
         }
-    }
-}
-
-/// Parentheses around a text with operators in it.
-fn grouped(text: &str) -> String {
-    let is_simple =
-        |char: char| char.is_alphanumeric() || matches!(char, '.' | ',' | '^' | '_' | '∞');
-    if text.chars().all(is_simple) || is_enclosed(text) {
-        text.to_owned()
-    } else {
-        format!("({text})")
-    }
-}
-
-/// In equations, every superscript is one, such as in 2^r.
-fn power(text: &str) -> String {
-    match text {
-        "" | "′" | "'" | "*" | "″" => text.to_owned(),
-        _ => format!("^{}", grouped(text.trim())),
-    }
-}
-
-fn index(text: &str) -> String {
-    match text.trim() {
-        "" => String::new(),
-        text => format!("_{}", grouped(text)),
     }
 }
 

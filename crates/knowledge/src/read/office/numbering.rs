@@ -6,21 +6,10 @@ use super::{
     styles::{ListReference, Styles},
     xml::{Item, Items, Tag},
 };
+use crate::read::list::{LABEL_LIMIT_CHARS, Label, formatted};
 
 /// Word's lists have nine levels.
 const LEVELS: usize = 9;
-/// Longest label; longer ones are not of Word.
-const LABEL_LIMIT_CHARS: usize = 100;
-
-/// The label of a list item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Label {
-    Bullet,
-    Number(String),
-    /// An item of a list without bullets.
-    None,
-}
-
 /// One level of a list.
 #[derive(Debug, Clone, Default)]
 struct Level {
@@ -159,9 +148,9 @@ impl NumberingReader {
     }
 }
 
-/// Where a paragraph stands in its list.
+/// The position of a paragraph in its list.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ListPosition {
     pub(super) label: Label,
     pub(super) level: usize,
 }
@@ -176,7 +165,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// The place of the next paragraph with this reference, unless the reference is switched off. `style` is the
+    /// The position of the next paragraph with this reference, unless the reference is switched off. `style` is the
     /// paragraph's style, which may determine the level.
     pub(super) fn next(
         &mut self,
@@ -184,11 +173,11 @@ impl Counters {
         styles: &Styles,
         reference: &ListReference,
         style: &str,
-    ) -> Option<Place> {
+    ) -> Option<ListPosition> {
         let id = reference.list.as_ref().filter(|id| *id != "0")?;
         let unknown = |level: Option<usize>| {
             let level = level.unwrap_or(0).min(LEVELS - 1);
-            Some(Place {
+            Some(ListPosition {
                 label: Label::Bullet,
                 level,
             })
@@ -222,7 +211,7 @@ impl Counters {
             }
         }
         let count = |at: usize| counts[at].unwrap_or(level(at).start());
-        Some(Place {
+        Some(ListPosition {
             label: label(level(at), |other| (count(other), level(other).format())),
             level: at,
         })
@@ -266,85 +255,6 @@ fn label<'a>(level: &Level, number: impl Fn(usize) -> (u32, &'a str)) -> Label {
     }
 }
 
-/// A number in one of Word's formats; rare ones are shown as digits.
-pub(super) fn formatted(number: u32, format: &str) -> String {
-    match format {
-        "lowerLetter" => letters(number, 'a'),
-        "upperLetter" => letters(number, 'A'),
-        "lowerRoman" => roman(number).to_lowercase(),
-        "upperRoman" => roman(number),
-        "decimalZero" => format!("{number:02}"),
-        "ordinal" => ordinal(number),
-        "russianLower" => cyrillic(number).to_lowercase(),
-        "russianUpper" => cyrillic(number),
-        "none" => String::new(),
-        _ => number.to_string(),
-    }
-}
-
-/// a to z, then aa, bb and so on.
-fn letters(number: u32, first: char) -> String {
-    let Some(index) = number.checked_sub(1) else {
-        return String::new();
-    };
-    repeated(char::from_u32(u32::from(first) + index % 26), index / 26)
-}
-
-/// Russian lists leave out ё, й, ъ, ы and ь.
-fn cyrillic(number: u32) -> String {
-    const LETTERS: &str = "АБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЭЮЯ";
-    let Some(index) = number.checked_sub(1) else {
-        return String::new();
-    };
-    repeated(LETTERS.chars().nth(index as usize % 28), index / 28)
-}
-
-fn repeated(letter: Option<char>, more: u32) -> String {
-    let times = (more as usize + 1).min(LABEL_LIMIT_CHARS);
-    std::iter::repeat_n(letter.unwrap_or_default(), times).collect()
-}
-
-fn roman(number: u32) -> String {
-    const DIGITS: [(u32, &str); 13] = [
-        (1000, "M"),
-        (900, "CM"),
-        (500, "D"),
-        (400, "CD"),
-        (100, "C"),
-        (90, "XC"),
-        (50, "L"),
-        (40, "XL"),
-        (10, "X"),
-        (9, "IX"),
-        (5, "V"),
-        (4, "IV"),
-        (1, "I"),
-    ];
-    if !(1..4000).contains(&number) {
-        return number.to_string();
-    }
-    let mut left = number;
-    let mut shown = String::new();
-    for (value, digit) in DIGITS {
-        while left >= value {
-            shown.push_str(digit);
-            left -= value;
-        }
-    }
-    shown
-}
-
-fn ordinal(number: u32) -> String {
-    let ending = match (number % 100, number % 10) {
-        (11..=13, _) => "th",
-        (_, 1) => "st",
-        (_, 2) => "nd",
-        (_, 3) => "rd",
-        _ => "th",
-    };
-    format!("{number}{ending}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -373,8 +283,9 @@ mod tests {
         let mut counters = Counters::default();
         let mut next = |list: &str, level: Option<usize>, style: &str| {
             let list = Some(list.to_owned());
-            let place = counters.next(&numbering, &styles, &ListReference { list, level }, style);
-            match place.map(|place| place.label) {
+            let position =
+                counters.next(&numbering, &styles, &ListReference { list, level }, style);
+            match position.map(|position| position.label) {
                 Some(Label::Number(text)) => text,
                 Some(Label::Bullet) => "-".into(),
                 Some(Label::None) => "none".into(),
@@ -428,24 +339,5 @@ mod tests {
             labels(&[("1", None, "H1"), ("1", None, "H2"), ("1", None, "other")]),
             ["1.", "1.1", "2."]
         );
-    }
-
-    #[test]
-    fn numbers_have_words_formats() {
-        for (number, format, expected) in [
-            (3, "lowerLetter", "c"),
-            (28, "upperLetter", "BB"),
-            (1994, "upperRoman", "MCMXCIV"),
-            (4000, "lowerRoman", "4000"),
-            (7, "decimalZero", "07"),
-            (112, "ordinal", "112th"),
-            (22, "ordinal", "22nd"),
-            (10, "russianLower", "к"),
-            (0, "lowerLetter", ""),
-            (5, "chineseCounting", "5"),
-        ] {
-            assert_eq!(formatted(number, format), expected);
-        }
-        assert_eq!(formatted(u32::MAX, "lowerLetter").len(), LABEL_LIMIT_CHARS);
     }
 }

@@ -52,7 +52,7 @@ impl Package {
             let Some(xml) = archive.text(&part)? else {
                 continue;
             };
-            let details = SheetDetails::of(&mut archive, &part, &xml)?;
+            let details = SheetDetails::of(&mut archive, &part, &xml, limits)?;
             let cells = with_readable_cells(xml);
             package.put(&format!("xl/{}.xml", sheets.len()), &cells.xml)?;
             sheets.push(Sheet {

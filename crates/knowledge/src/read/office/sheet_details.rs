@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::{
     archive::Archive,
+    objects,
     relations::Relations,
     xml::{Item, Items, Tag},
 };
-use crate::unreadable::Unreadable;
+use crate::unreadable::{Limits, Unreadable};
 
 /// Maximum numbers of merged ranges and links of a sheet that are considered.
 const MAX_MERGED: usize = 20_000;
@@ -77,6 +78,8 @@ pub(super) struct SheetDetails {
     pub(super) links: HashMap<Place, String>,
     /// Each begins with the reference of its cell.
     pub(super) comments: Vec<String>,
+    /// The texts drawn over the cells.
+    pub(super) drawn: String,
 }
 
 impl SheetDetails {
@@ -88,6 +91,7 @@ impl SheetDetails {
         archive: &mut Archive<'_>,
         part: &str,
         sheet: &str,
+        limits: &Limits,
     ) -> Result<Self, Unreadable> {
         let relations = Relations::of(archive, part)?;
         let mut details = Self::default();
@@ -103,6 +107,7 @@ impl SheetDetails {
         }
         details.merged.sort_by_key(|merged| merged.first);
         details.read_comments(archive, &relations)?;
+        details.drawn = objects::drawn(archive, &relations, limits)?;
         Ok(details)
     }
 

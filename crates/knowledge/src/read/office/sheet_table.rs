@@ -1,10 +1,10 @@
-//! The rows of a sheet as a Markdown table, with merged cells filled in, and comments below it.
+//! The rows of a sheet as a Markdown table, with merged cells filled in, and comments and texts drawn over it below.
 
-use super::{
-    sheet_details::{Merged, Place, SheetDetails},
-    table::{is_repeated, separator},
+use super::sheet_details::{Merged, Place, SheetDetails};
+use crate::{
+    read::table::{is_repeated, write_header, write_row},
+    unreadable::{Limits, Unreadable},
 };
-use crate::unreadable::{Limits, Unreadable};
 
 /// Empty cells between others are kept up to this number; what is farther away stands below the table.
 const MAX_GAP: usize = 200;
@@ -22,7 +22,7 @@ pub(super) struct SheetTable<'a> {
     /// The number of merged ranges that began in the rows so far, and those that cover this one.
     begun: usize,
     merged: Vec<MergedText>,
-    /// Where the header ends, and its number of columns.
+    /// The first row, which is written last, since it has a cell for each column.
     header: Option<Header>,
     /// The number of columns of the widest row.
     columns: usize,
@@ -30,8 +30,8 @@ pub(super) struct SheetTable<'a> {
 }
 
 struct Header {
-    end: usize,
-    columns: usize,
+    start: usize,
+    cells: Vec<String>,
 }
 
 struct MergedText {
@@ -64,7 +64,7 @@ impl<'a> SheetTable<'a> {
             self.end_row()?;
             self.row = place.row;
         }
-        let shown = shown.trim().replace(['\n', '\r'], " ").replace('|', "\\|");
+        let shown = shown.trim().replace(['\n', '\r'], " ");
         if shown.is_empty() {
             return Ok(());
         }
@@ -90,12 +90,13 @@ impl<'a> SheetTable<'a> {
         self.fill_merged();
         let cells = std::mem::take(&mut self.cells);
         if !cells.is_empty() {
-            self.text.push_str(&format!("| {} |\n", cells.join(" | ")));
             self.columns = self.columns.max(cells.len());
-            self.header.get_or_insert(Header {
-                end: self.text.len(),
-                columns: cells.len(),
-            });
+            if self.header.is_some() {
+                write_row(self.text, &cells, cells.len());
+            } else {
+                let start = self.text.len();
+                self.header = Some(Header { start, cells });
+            }
         }
         self.check()
     }
@@ -163,11 +164,10 @@ impl<'a> SheetTable<'a> {
     /// If the text is too long.
     pub(super) fn finish(mut self) -> Result<(), Unreadable> {
         self.end_row()?;
-        if let Some(Header { end, columns }) = self.header {
-            let missing = "  |".repeat(self.columns - columns);
-            let separator = separator(self.columns);
-            self.text.insert_str(end, &format!("{separator}\n"));
-            self.text.insert_str(end - 1, &missing);
+        if let Some(Header { start, cells }) = self.header.take() {
+            let mut header = String::new();
+            write_header(&mut header, &cells, self.columns);
+            self.text.insert_str(start, &header);
         }
         self.text.push('\n');
         for comment in &self.details.comments {
@@ -179,6 +179,7 @@ impl<'a> SheetTable<'a> {
             self.text.push('\n');
         }
         self.notes.clear();
+        self.text.push_str(&self.details.drawn);
         self.check()
     }
 }

@@ -2,10 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{
-    line::Script,
-    xml::{Item, Items, Tag},
-};
+use super::xml::{Item, Items, Tag};
+use crate::read::line::Script;
 
 /// Styles may be based on others to this depth.
 const MAX_ANCESTORS: usize = 20;

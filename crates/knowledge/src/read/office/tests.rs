@@ -1,40 +1,10 @@
 //! Tests with Office documents built part by part, valid and invalid.
 
-use std::io::Write;
-
-use rawzip::{CompressionMethod, ZipArchiveWriter};
-
 use super::*;
-use crate::read;
-
-fn zip(parts: &[(&str, &str)]) -> Vec<u8> {
-    let parts: Vec<_> = parts
-        .iter()
-        .map(|(name, text)| (*name, text.as_bytes()))
-        .collect();
-    zip_bytes(&parts)
-}
-
-fn zip_bytes(parts: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut archive = ZipArchiveWriter::new(&mut bytes);
-    for (name, content) in parts {
-        let entry = archive
-            .new_file(name)
-            .compression_method(CompressionMethod::DEFLATE);
-        let (mut entry, config) = entry.start().unwrap();
-        let mut writer = config.wrap(flate2::write::DeflateEncoder::new(
-            &mut entry,
-            flate2::Compression::default(),
-        ));
-        writer.write_all(content).unwrap();
-        let (encoder, descriptor) = writer.finish().unwrap();
-        encoder.finish().unwrap();
-        entry.finish(descriptor).unwrap();
-    }
-    archive.finish().unwrap();
-    bytes
-}
+use crate::read::{
+    read,
+    zipped::{zip, zip_bytes},
+};
 
 fn document(body: &str) -> String {
     format!("<w:document xmlns:w=\"w\"><w:body>{body}</w:body></w:document>")
@@ -378,12 +348,19 @@ fn slides_have_bullets_charts_and_notes() {
             .into(),
         shape("type='sldNum'", &paragraph(">", "1")),
         "<p:graphicFrame><c:chart xmlns:c='c' r:id='c'/></p:graphicFrame>".into(),
+        "<p:graphicFrame><d:relIds xmlns:d='d' r:dm='d' r:lo='c'/></p:graphicFrame>".into(),
+        "<p:sp><p:txBody><a:p><a:r><a:t>end</a:t></a:r></a:p></p:txBody></p:sp>".into(),
     ];
     let of =
         |content: &str| format!("<p:sld xmlns:p='p' xmlns:a='a' xmlns:r='r'>{content}</p:sld>");
     let notes = [
         shape("type='sldImg'", ""),
         shape("type='body' idx='1'", &paragraph(">", "Say it.")),
+        shape("type='ftr'", &paragraph(">", "Footer")),
+        format!(
+            "<p:sp><p:txBody>{}<a:p><a:fld type='slidenum'><a:t>1</a:t></a:fld></a:p></p:txBody></p:sp>",
+            paragraph(">", "Slowly.")
+        ),
         shape("type='sldNum'", &paragraph(">", "1")),
     ];
     let file = zip(&[
@@ -397,7 +374,11 @@ fn slides_have_bullets_charts_and_notes() {
         ),
         (
             "ppt/_rels/main.xml.rels",
-            &typed_relations(&[("s", "slide", "slides/a.xml")]),
+            &typed_relations(&[
+                ("s", "slide", "slides/a.xml"),
+                ("b", "commentAuthors", "old.xml"),
+                ("c", "authors", "new.xml"),
+            ]),
         ),
         ("ppt/slides/a.xml", &of(&slide.concat())),
         (
@@ -405,7 +386,33 @@ fn slides_have_bullets_charts_and_notes() {
             &typed_relations(&[
                 ("n", "notesSlide", "../notesSlides/n.xml"),
                 ("c", "chart", "../charts/c.xml"),
+                ("d", "diagramData", "../diagrams/d.xml"),
+                ("o", "comments", "old.xml"),
+                ("p", "comments", "new.xml"),
             ]),
+        ),
+        (
+            "ppt/diagrams/d.xml",
+            "<d:dataModel xmlns:d='d' xmlns:a='a'><d:pt><d:t><a:p><a:r><a:t>Hatch</a:t></a:r></a:p></d:t></d:pt>\
+             <d:pt><d:t><a:p><a:r><a:t>Fledge</a:t></a:r></a:p></d:t></d:pt></d:dataModel>",
+        ),
+        (
+            "ppt/old.xml",
+            "<p:cmAuthorLst xmlns:p='p'><p:cmAuthor id='0' name='Ann'/></p:cmAuthorLst>",
+        ),
+        (
+            "ppt/new.xml",
+            "<n:authorLst xmlns:n='n'><n:author id='{B}' name='Bob'/></n:authorLst>",
+        ),
+        (
+            "ppt/slides/old.xml",
+            "<p:cmLst xmlns:p='p'><p:cm authorId='0'><p:text>Which ducks?</p:text></p:cm></p:cmLst>",
+        ),
+        (
+            "ppt/slides/new.xml",
+            "<n:cmLst xmlns:n='n' xmlns:a='a'><n:cm authorId='{B}'><n:replyLst><n:reply authorId='?'><n:txBody><a:p><a:r>\
+             <a:t>All of</a:t></a:r></a:p><a:p><a:r><a:t>them.</a:t></a:r></a:p></n:txBody></n:reply></n:replyLst>\
+             <n:txBody><a:p><a:r><a:t>Which then?</a:t></a:r></a:p></n:txBody></n:cm></n:cmLst>",
         ),
         ("ppt/notesSlides/n.xml", &of(&notes.concat())),
         ("ppt/charts/c.xml", CHART),
@@ -414,7 +421,8 @@ fn slides_have_bullets_charts_and_notes() {
     assert_eq!(
         document.text,
         "## Plan\n\n- one\n    - inner\n\nplain\n\n- a) step\n- b) next\n\n10^6\n\n\
-         |  | Ducks |\n| --- | --- |\n| May | 7 |\n\nSay it.\n\n"
+         |  | Ducks |\n| --- | --- |\n| May | 7 |\n\nHatch\n\nFledge\n\nend\n\nSay it.\n\nSlowly.\n\n\
+         Ann: Which ducks?\n\nBob: Which then?\n\nAll of them.\n\n"
     );
 }
 
@@ -504,7 +512,7 @@ fn workbooks_that_stray_from_the_standard_are_read() {
     );
     check(
         "<row><c t='str'><v>two_x000D_\nlines</v></c><c><v>4.5000000000000002E+1</v></c></row>",
-        "| two  lines | 45 |\n| --- | --- |\n",
+        "| two lines | 45 |\n| --- | --- |\n",
     );
     check(
         "<row><c t='str'><v>&own;</v></c><c><v>5</v></c></row>",
@@ -702,6 +710,69 @@ fn comments_and_threads_stand_below_the_sheet() {
         sheet(rows, "", &parts),
         "| 1 |\n| --- |\n\nA1: Noted here\nB2: Why?\nB2: Because.\n\n"
     );
+}
+
+#[test]
+fn texts_drawn_over_a_sheet_stand_below_it() {
+    let drawing = "<x:wsDr xmlns:x='x' xmlns:a='a' xmlns:r='r' xmlns:c='c'><x:sp><x:txBody><a:p><a:r><a:t>Fill in</a:t></a:r>\
+        </a:p><a:p><a:pPr lvl='1'/><a:r><a:t>all cells</a:t></a:r></a:p></x:txBody></x:sp>\
+        <x:graphicFrame><c:chart r:id='c'/></x:graphicFrame></x:wsDr>";
+    let chart = "<c:chart xmlns:c='c' xmlns:a='a'><c:title><c:tx><a:p><a:t>Ducks</a:t></a:p></c:tx></c:title></c:chart>";
+    let of_sheet = typed_relations(&[("d", "drawing", "../d.xml"), ("e", "drawing", "../e.xml")]);
+    let of_drawing = typed_relations(&[("c", "chart", "c.xml")]);
+    let parts = [
+        ("xl/sheets/_rels/s.xml.rels", of_sheet.as_str()),
+        ("xl/_rels/d.xml.rels", of_drawing.as_str()),
+        ("xl/d.xml", drawing),
+        ("xl/e.xml", "<x:wsDr xmlns:x='x'><x:sp>damaged</x:wsDr>"),
+        ("xl/c.xml", chart),
+    ];
+    assert_eq!(
+        sheet("<row><c r='A1'><v>1</v></c></row>", "", &parts),
+        "| 1 |\n| --- |\n\nFill in\n\n- all cells\n\nDucks\n\n"
+    );
+}
+
+#[test]
+fn documents_that_word_imports_stand_in_their_place() {
+    let chunk = |id: &str| format!("<w:altChunk xmlns:r='r' r:id='{id}'/>");
+    let body = format!(
+        "{}{}{}{}{}{}",
+        runs(&[("", "before")]),
+        chunk("h"),
+        chunk("m"),
+        chunk("d"),
+        chunk("gone"),
+        runs(&[("", "after")])
+    );
+    let relations = typed_relations(&[
+        ("h", "aFChunk", "chunk.htm"),
+        ("m", "aFChunk", "/word/chunk.mht"),
+        ("d", "aFChunk", "chunk.bin"),
+    ]);
+    let page = "MIME-Version: 1.0\nContent-Type: text/html; charset=utf-8\n\n<html><body><p>Über uns</p></body></html>";
+    let parts = [
+        ("word/_rels/document.xml.rels", relations.as_str()),
+        (
+            "word/chunk.htm",
+            "<html><body><h2>Offer</h2><ul><li>10<sup>6</sup></ul></body></html>",
+        ),
+        ("word/chunk.mht", page),
+        ("word/chunk.bin", "\u{1}\u{2}\0"),
+    ];
+    assert_eq!(
+        word(&body, &parts),
+        "before\n\n## Offer\n\n- 10^6\n\nÜber uns\n\nafter\n\n"
+    );
+}
+
+#[test]
+fn drop_caps_begin_their_words() {
+    let cap = "<w:p><w:pPr><w:framePr w:dropCap='drop'/></w:pPr><w:r><w:t>D</w:t></w:r></w:p>";
+    let frame =
+        "<w:p><w:pPr><w:framePr w:dropCap='none'/></w:pPr><w:r><w:t>Aside.</w:t></w:r></w:p>";
+    let body = format!("{cap}{}{frame}", runs(&[("", "ucks swim.")]));
+    assert_eq!(word(&body, &[]), "Ducks swim.\n\nAside.\n\n");
 }
 
 #[test]

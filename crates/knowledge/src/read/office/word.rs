@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use super::{
-    Archive, Main, chart,
+    Archive, Main,
     numbering::Numbering,
+    objects,
     styles::Styles,
     writing::{Content, Definitions, Writing},
 };
@@ -27,8 +28,8 @@ pub(in crate::read) fn docx(bytes: &[u8], limits: &Limits) -> Result<Document, U
     };
     let mut text = margins(&mut archive, &main, "header", &definitions, limits)?;
     let footers = margins(&mut archive, &main, "footer", &definitions, limits)?;
-    let charts = chart::read_all(&mut archive, &main.relations, limits)?;
-    let mut writing = Writing::new(&definitions, limits).with_charts(charts);
+    let objects = objects::read_all(&mut archive, &main.relations, limits)?;
+    let mut writing = Writing::new(&definitions, limits).with_objects(objects);
     writing.read(&main.xml)?;
     writing.add(&footers);
     for (kind, usual) in [

@@ -5,20 +5,23 @@ use std::{collections::HashMap, mem};
 use super::{
     bullets::{Bullet, Shape},
     damaged,
-    line::{Line, Script},
     math::Math,
-    numbering::{Counters, Label, Numbering, Place},
+    numbering::{Counters, ListPosition, Numbering},
     styles::{ListReference, RunStyle, Styles, level_of_outline},
     symbols::{FormField, symbol},
-    table::{Merge, Table},
     xml::{Item, Items, Tag},
 };
-use crate::unreadable::{Limits, Unreadable};
+use crate::{
+    read::{
+        line::{Line, Script},
+        list::{Label, Nesting},
+        table::{Merge, Table},
+    },
+    unreadable::{Limits, Unreadable},
+};
 
 /// Paragraphs, tables and equations may be nested to this depth.
 const MAX_NESTING: usize = 200;
-/// Spaces by which an inner list is indented.
-const INDENT: usize = 4;
 /// A line with a page number and fewer other letters than this says nothing else.
 const PAGE_WORDS_CHARS: usize = 12;
 
@@ -32,8 +35,8 @@ pub(super) struct Definitions {
 /// The Markdown written so far.
 pub(super) struct Writing<'a> {
     definitions: &'a Definitions,
-    /// The charts of the part as Markdown, by ID.
-    charts: HashMap<String, String>,
+    /// The charts, diagrams and imported documents of the part as Markdown, by ID.
+    objects: HashMap<String, String>,
     content: Content,
     limit_bytes: u64,
     /// The text, and above it that of open text boxes and table cells.
@@ -46,15 +49,15 @@ pub(super) struct Writing<'a> {
     paragraphs: Vec<Paragraph>,
     runs: Vec<RunStyle>,
     tables: Vec<Table>,
-    /// The levels of the list being written, outermost first.
-    list: Vec<usize>,
+    /// The list being written.
+    list: Nesting,
     counters: Counters,
     shape: Shape,
     math: Math,
     /// The reading of characters.
     reading: Line,
     form: Option<FormField>,
-    /// The text of a paragraph whose end is deleted.
+    /// The text of a paragraph that goes on in the next.
     joined: Option<Line>,
     is_in_properties: bool,
     is_in_row_properties: bool,
@@ -86,9 +89,10 @@ struct Paragraph {
     run: RunStyle,
     bullet: Bullet,
     level: usize,
-    /// Charts and text boxes in it.
+    /// Charts, diagrams and text boxes in it.
     after: String,
-    is_end_deleted: bool,
+    /// Whether the next paragraph goes on with it: its end is deleted, or it is a drop cap.
+    is_joined: bool,
     has_page_number: bool,
 }
 
@@ -109,7 +113,7 @@ impl<'a> Writing<'a> {
     pub(super) fn new(definitions: &'a Definitions, limits: &Limits) -> Self {
         Self {
             definitions,
-            charts: HashMap::new(),
+            objects: HashMap::new(),
             content: Content::All,
             limit_bytes: limits.text_bytes,
             blocks: vec![String::new()],
@@ -118,7 +122,7 @@ impl<'a> Writing<'a> {
             paragraphs: Vec::new(),
             runs: Vec::new(),
             tables: Vec::new(),
-            list: Vec::new(),
+            list: Nesting::default(),
             counters: Counters::default(),
             shape: Shape::default(),
             math: Math::default(),
@@ -140,9 +144,9 @@ impl<'a> Writing<'a> {
         self
     }
 
-    /// Shows these charts where the part refers to them.
-    pub(super) fn with_charts(mut self, charts: HashMap<String, String>) -> Self {
-        self.charts = charts;
+    /// Shows these charts, diagrams and documents where the part refers to them.
+    pub(super) fn with_objects(mut self, objects: HashMap<String, String>) -> Self {
+        self.objects = objects;
         self
     }
 
@@ -227,7 +231,7 @@ impl<'a> Writing<'a> {
         } else if self.is_in_properties
             && let Some(paragraph) = self.paragraphs.last_mut()
         {
-            paragraph.is_end_deleted = true;
+            paragraph.is_joined = true;
         }
     }
 
@@ -249,6 +253,11 @@ impl<'a> Writing<'a> {
             "trPr" => self.is_in_row_properties = true,
             "comment" => self.begin_comment(tag),
             "r" | "fld" => {
+                if tag.attribute("type").as_deref() == Some("slidenum")
+                    && let Some(paragraph) = self.paragraphs.last_mut()
+                {
+                    paragraph.has_page_number = true;
+                }
                 let run = self.paragraphs.last().map(|it| it.run).unwrap_or_default();
                 self.runs.push(run);
             }
@@ -263,7 +272,8 @@ impl<'a> Writing<'a> {
             "txbxContent" => self.blocks.push(String::new()),
             "rt" => self.is_in_reading = true,
             "ffData" => self.form = Some(FormField::default()),
-            "chart" => self.add_chart(tag),
+            "chart" | "altChunk" => self.add_object(tag.prefixed_attribute("id")),
+            "relIds" => self.add_object(tag.prefixed_attribute("dm")),
             "lastRenderedPageBreak" => self.break_page(),
             _ if self.is_in_properties => self.note_of_paragraph(tag),
             "tab" => self.push(" "),
@@ -344,6 +354,10 @@ impl<'a> Writing<'a> {
                 paragraph.run = style.run;
             }
             "outlineLvl" => paragraph.heading = level_of_outline(&value()),
+            "framePr" => {
+                let drop_cap = tag.attribute("dropCap");
+                paragraph.is_joined |= matches!(drop_cap.as_deref(), Some("drop" | "margin"));
+            }
             "numPr" => paragraph.list = Some(ListReference::default()),
             "numId" | "ilvl" => {
                 if let Some(list) = &mut paragraph.list {
@@ -430,17 +444,16 @@ impl<'a> Writing<'a> {
         }
     }
 
-    fn add_chart(&mut self, tag: &Tag) {
-        let id = tag.prefixed_attribute("id");
-        let Some(chart) = id.and_then(|id| self.charts.remove(&id)) else {
+    fn add_object(&mut self, id: Option<String>) {
+        let Some(object) = id.and_then(|id| self.objects.remove(&id)) else {
             return;
         };
         match self.paragraphs.last_mut() {
             Some(paragraph) => {
-                self.size += chart.len();
-                paragraph.after.push_str(&chart);
+                self.size += object.len();
+                paragraph.after.push_str(&object);
             }
-            None => self.add(&chart),
+            None => self.add(&object),
         }
     }
 
@@ -460,7 +473,7 @@ impl<'a> Writing<'a> {
         let Some(mut paragraph) = self.paragraphs.pop() else {
             return;
         };
-        if paragraph.is_end_deleted {
+        if paragraph.is_joined {
             self.joined = Some(paragraph.line);
             return;
         }
@@ -468,12 +481,12 @@ impl<'a> Writing<'a> {
         let text = mem::take(&mut paragraph.line).finish();
         let text = text.trim();
         // Word numbers empty paragraphs too.
-        let place = self.place(&paragraph, text);
+        let position = self.list_position(&paragraph, text);
         if !text.is_empty() && !self.is_page_number(&paragraph, text) {
             if self.tables.is_empty() {
-                self.write_paragraph(text, paragraph.heading, place);
+                self.write_paragraph(text, paragraph.heading, position);
             } else {
-                self.write_in_cell(text, place);
+                self.write_in_cell(text, position);
             }
         }
         if !paragraph.after.is_empty() {
@@ -484,13 +497,17 @@ impl<'a> Writing<'a> {
 
     fn is_page_number(&self, paragraph: &Paragraph, text: &str) -> bool {
         let letters = text.chars().filter(|char| char.is_alphabetic()).count();
-        self.content == Content::Margin && paragraph.has_page_number && letters <= PAGE_WORDS_CHARS
+        let most = match self.content {
+            Content::Margin => PAGE_WORDS_CHARS,
+            Content::All | Content::Notes => 0,
+        };
+        paragraph.has_page_number && letters <= most
     }
 
-    fn place(&mut self, paragraph: &Paragraph, text: &str) -> Option<Place> {
+    fn list_position(&mut self, paragraph: &Paragraph, text: &str) -> Option<ListPosition> {
         let list = paragraph.list();
         if list.list.is_none() && paragraph.list.is_some() {
-            return Some(Place {
+            return Some(ListPosition {
                 label: Label::Bullet,
                 level: list.level.unwrap_or(0),
             });
@@ -502,62 +519,41 @@ impl<'a> Writing<'a> {
         let has_bullet = paragraph.bullet != Bullet::Inherited || self.tables.is_empty();
         match of_word {
             None if has_bullet && !text.is_empty() => {
-                self.shape.place(&paragraph.bullet, paragraph.level)
+                self.shape.list_position(&paragraph.bullet, paragraph.level)
             }
             of_word => of_word,
         }
     }
 
-    fn write_paragraph(&mut self, text: &str, heading: u8, place: Option<Place>) {
+    fn write_paragraph(&mut self, text: &str, heading: u8, position: Option<ListPosition>) {
         let heading = if self.shape.is_title() { 2 } else { heading };
         if heading > 0 {
             let marks = "#".repeat(heading.into());
-            let number = match place.map(|place| place.label) {
-                Some(Label::Number(number)) => format!("{number} "),
-                _ => String::new(),
-            };
+            let number = position.map(|position| position.label.heading());
+            let number = number.unwrap_or_default();
             self.add(&format!("{marks} {number}{}\n\n", text.replace('\n', " ")));
             return;
         }
-        let Some(Place { label, level }) = place else {
+        let Some(ListPosition { label, level }) = position else {
             self.add(text);
             self.write("\n\n");
             return;
         };
-        let indent = " ".repeat(self.list_depth(level) * INDENT);
-        let label = match label {
-            Label::Bullet => "- ".to_owned(),
-            Label::Number(number) if is_list_mark(&number) => format!("{number} "),
-            Label::Number(number) => format!("- {number} "),
-            Label::None => String::new(),
-        };
-        self.write(&format!("{indent}{label}{}\n", text.replace('\n', " ")));
+        let depth = self.list.depth(level);
+        let text = text.replace('\n', " ");
+        self.write(&format!("{}{text}\n", label.item(depth)));
     }
 
-    fn write_in_cell(&mut self, text: &str, place: Option<Place>) {
-        let label = match place.map(|place| place.label) {
-            Some(Label::Bullet) => "- ".to_owned(),
-            Some(Label::Number(number)) => format!("{number} "),
-            Some(Label::None) | None => String::new(),
-        };
+    fn write_in_cell(&mut self, text: &str, position: Option<ListPosition>) {
+        let label = position.map(|position| position.label.inline());
+        let label = label.unwrap_or_default();
         let is_first = self.blocks.last().is_none_or(String::is_empty);
         let space = if is_first { "" } else { " " };
-        let text = text.replace('\n', " ").replace('|', "\\|");
         self.write(&format!("{space}{label}{text}"));
     }
 
-    /// How deep an item of this level is in the list being written.
-    fn list_depth(&mut self, level: usize) -> usize {
-        while self.list.pop_if(|last| *last > level).is_some() {}
-        if self.list.last() != Some(&level) {
-            self.list.push(level);
-        }
-        self.list.len() - 1
-    }
-
     fn leave_list(&mut self) {
-        if !self.list.is_empty() {
-            self.list.clear();
+        if self.list.end() {
             self.write("\n");
         }
     }
@@ -597,7 +593,7 @@ impl<'a> Writing<'a> {
         }
         let text = self.end_block().unwrap_or_default();
         if let Some(table) = self.tables.last_mut() {
-            table.end_cell(text.trim().replace('\n', " "));
+            table.end_cell(text.trim().to_owned());
         }
     }
 
@@ -614,10 +610,4 @@ impl<'a> Writing<'a> {
         self.add(&table.markdown());
         self.write("\n");
     }
-}
-
-/// Whether Markdown takes it for the number of a list item.
-fn is_list_mark(label: &str) -> bool {
-    let number = label.strip_suffix(['.', ')']).unwrap_or_default();
-    (1..10).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
 }

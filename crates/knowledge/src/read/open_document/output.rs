@@ -4,9 +4,16 @@ use std::mem;
 
 use crate::{
     document::{Document, Page},
-    read::table,
+    read::{
+        line::{Line, Script},
+        list::Label,
+        table::{Merge, Table},
+    },
     unreadable::{Limits, Unreadable},
 };
+
+/// Paragraphs and tables may be nested to this depth.
+const MAX_NESTING: usize = 200;
 
 #[derive(Default)]
 pub(super) struct Output {
@@ -17,46 +24,48 @@ pub(super) struct Output {
     paragraphs: Vec<Paragraph>,
     /// Text outside of paragraphs.
     loose: String,
-    tables: Vec<Table>,
+    tables: Vec<OpenTable>,
     notes: String,
     /// Nesting depth in notes.
     in_notes: u32,
-    /// Depth and mark of the list item that begins with the next paragraph.
-    list_mark: Option<(usize, String)>,
-    /// Length of open tables, bytes.
-    table_bytes: usize,
+    /// Depth and label of the list item that begins with the next paragraph.
+    item: Option<(usize, Label)>,
 }
 
 #[derive(Default)]
 struct Paragraph {
-    text: String,
+    line: Line,
     /// Level of a heading, otherwise 0.
     level: usize,
-    was_raised: bool,
+    /// Depth and label of the list item that begins with it, or the label of the heading.
+    item: Option<(usize, Label)>,
+    /// Charts and documents in it.
+    after: String,
 }
 
 #[derive(Default)]
-struct Table {
-    rows: Vec<Vec<String>>,
-    cells: Vec<String>,
-    cell: Option<String>,
-    /// For how many rows and cells the open ones stand.
+struct OpenTable {
+    table: Table,
+    cell: Option<Cell>,
+    /// For how many rows the open one stands.
     row_times: usize,
-    cell_times: usize,
-    /// Length of the open row, bytes.
-    row_bytes: usize,
+    /// The number of next cells that the last one covers.
+    covered: usize,
 }
 
-impl Table {
-    fn open_bytes(&self) -> usize {
-        self.row_bytes + self.cell.as_ref().map_or(0, String::len)
+impl OpenTable {
+    fn size(&self) -> usize {
+        self.table.size + self.cell.as_ref().map_or(0, |cell| cell.text.len())
     }
 }
 
-/// How often something of this length is repeated: until the text is too long.
-fn repeated(times: usize, bytes: usize, limits: &Limits) -> usize {
-    let room = usize::try_from(limits.text_bytes).unwrap_or(usize::MAX) / bytes.max(1);
-    times.clamp(1, room.saturating_add(1))
+/// The open cell of a table.
+struct Cell {
+    text: String,
+    /// For how many cells it stands.
+    times: usize,
+    /// The number of columns over which it extends, or `None` if another cell covers it.
+    columns: Option<usize>,
 }
 
 impl Output {
@@ -70,9 +79,16 @@ impl Output {
     /// # Errors
     /// If there is too much text, or there are too many pages.
     pub(super) fn check(&self) -> Result<(), Unreadable> {
-        let paragraph = self.paragraphs.last().map_or(0, |it| it.text.len());
-        let table = self.tables.last().map_or(0, Table::open_bytes) + self.table_bytes;
-        let all = self.text.len() + self.notes.len() + self.loose.len() + table + paragraph;
+        if self.paragraphs.len() + self.tables.len() > MAX_NESTING {
+            return Err(Unreadable::damaged("an Office document"));
+        }
+        let sizes = self
+            .paragraphs
+            .iter()
+            .map(|it| it.line.size() + it.after.len());
+        let paragraphs: usize = sizes.sum();
+        let tables: usize = self.tables.iter().map(OpenTable::size).sum();
+        let all = self.text.len() + self.notes.len() + self.loose.len() + tables + paragraphs;
         if all as u64 > self.limits.text_bytes {
             return Err(Unreadable::TooMuchText {
                 limit_bytes: self.limits.text_bytes,
@@ -110,49 +126,69 @@ impl Output {
         self.end_loose();
         self.paragraphs.push(Paragraph {
             level,
+            item: self.item.take(),
             ..Paragraph::default()
         });
     }
 
     pub(super) fn write(&mut self, text: &str) {
-        self.write_styled(text, false);
+        self.write_script(text, Script::Baseline);
     }
 
-    /// Adds text to the open paragraph. Raised text is an exponent behind a number or a letter.
-    pub(super) fn write_styled(&mut self, text: &str, is_raised: bool) {
-        let Some(paragraph) = self.paragraphs.last_mut() else {
-            self.loose.push_str(text);
-            return;
-        };
-        if is_raised && !paragraph.was_raised && paragraph.text.ends_with(char::is_alphanumeric) {
-            paragraph.text.push('^');
+    /// Adds text to the open paragraph.
+    pub(super) fn write_script(&mut self, text: &str, script: Script) {
+        match self.paragraphs.last_mut() {
+            Some(paragraph) => paragraph.line.push(text, script),
+            None => self.loose.push_str(text),
         }
-        paragraph.was_raised = is_raised;
-        paragraph.text.push_str(text);
     }
 
     pub(super) fn end_paragraph(&mut self) {
-        let Some(paragraph) = self.paragraphs.pop() else {
+        let Some(mut paragraph) = self.paragraphs.pop() else {
             return;
         };
-        let text = paragraph.text.trim();
+        let after = mem::take(&mut paragraph.after);
+        self.write_paragraph(paragraph);
+        let output = match self.tables.last_mut().and_then(|open| open.cell.as_mut()) {
+            Some(cell) => &mut cell.text,
+            None => &mut self.text,
+        };
+        output.push_str(&after);
+    }
+
+    /// Adds blocks of Markdown after the open paragraph.
+    pub(super) fn add_block(&mut self, text: &str) {
+        match self.paragraphs.last_mut() {
+            Some(paragraph) => paragraph.after.push_str(text),
+            None => self.text.push_str(text),
+        }
+    }
+
+    fn write_paragraph(&mut self, paragraph: Paragraph) {
+        let text = paragraph.line.finish();
+        let text = text.trim();
         if text.is_empty() {
+            // The item may begin with the next paragraph.
+            self.item = paragraph.item.filter(|_| paragraph.level == 0);
             return;
         }
         if self.in_notes > 0 {
             self.notes.push_str(text);
             self.notes.push_str("\n\n");
-        } else if let Some(cell) = self.open_cell() {
-            cell.push(' ');
-            cell.push_str(text);
+            return;
+        }
+        let item = paragraph.item;
+        if let Some(cell) = self.open_cell() {
+            let label = item.map(|(_, label)| label.inline()).unwrap_or_default();
+            cell.push_str(&format!(" {label}{text}"));
         } else if paragraph.level > 0 {
+            let marks = "#".repeat(paragraph.level);
+            let number = item.map(|(_, label)| label.heading()).unwrap_or_default();
             let line = text.replace('\n', " ");
-            self.text.push_str(&"#".repeat(paragraph.level));
-            self.text.push_str(&format!(" {line}\n\n"));
-        } else if let Some((depth, mark)) = self.list_mark.take() {
+            self.text.push_str(&format!("{marks} {number}{line}\n\n"));
+        } else if let Some((depth, label)) = item {
             self.text
-                .push_str(&"  ".repeat(depth.saturating_sub(1).min(10)));
-            self.text.push_str(&format!("{mark} {text}\n"));
+                .push_str(&format!("{}{text}\n", label.item(depth)));
         } else {
             self.text.push_str(text);
             self.text.push_str("\n\n");
@@ -160,7 +196,7 @@ impl Output {
     }
 
     fn open_cell(&mut self) -> Option<&mut String> {
-        self.tables.last_mut()?.cell.as_mut()
+        Some(&mut self.tables.last_mut()?.cell.as_mut()?.text)
     }
 
     fn end_loose(&mut self) {
@@ -171,13 +207,14 @@ impl Output {
         }
     }
 
-    pub(super) fn set_list_mark(&mut self, depth: usize, mark: String) {
-        self.list_mark = Some((depth, mark));
+    /// Begins the next paragraph as a list item or a numbered heading.
+    pub(super) fn set_item(&mut self, depth: usize, label: Label) {
+        self.item = Some((depth, label));
     }
 
     /// Ends a list, which is in this many others.
     pub(super) fn end_list(&mut self, depth: usize) {
-        self.list_mark = None;
+        self.item = None;
         if depth == 0
             && self.tables.is_empty()
             && self.text.ends_with('\n')
@@ -200,64 +237,82 @@ impl Output {
     }
 
     pub(super) fn begin_table(&mut self) {
-        self.tables.push(Table::default());
+        self.tables.push(OpenTable::default());
     }
 
     pub(super) fn begin_row(&mut self, times: usize) {
-        if let Some(table) = self.tables.last_mut() {
-            table.row_times = times;
+        if let Some(open) = self.tables.last_mut() {
+            open.row_times = times;
+            open.covered = 0;
         }
     }
 
-    pub(super) fn begin_cell(&mut self, times: usize) {
-        if let Some(table) = self.tables.last_mut() {
-            table.cell = Some(String::new());
-            table.cell_times = times;
+    /// Begins a cell that stands for this many and extends over these columns, or is covered by another.
+    pub(super) fn begin_cell(&mut self, times: usize, columns: Option<usize>) {
+        if let Some(open) = self.tables.last_mut() {
+            open.cell = Some(Cell {
+                text: String::new(),
+                times,
+                columns,
+            });
         }
     }
 
     pub(super) fn end_cell(&mut self) {
-        if let Some(table) = self.tables.last_mut()
-            && let Some(cell) = table.cell.take()
-        {
-            let bytes = cell.len() + 2;
-            let times = repeated(table.cell_times, bytes, &self.limits);
-            table.row_bytes += times * bytes;
-            table.cells.extend(std::iter::repeat_n(cell, times));
+        let limit_bytes = self.limit_bytes();
+        let Some(open) = self.tables.last_mut() else {
+            return;
+        };
+        let Some(cell) = open.cell.take() else {
+            return;
+        };
+        for _ in 0..cell.times.max(1) {
+            if open.table.size > limit_bytes {
+                break;
+            }
+            open.table.begin_cell();
+            open.table.merge = match cell.columns {
+                Some(_) => Merge::None,
+                // A cell covers those to its right in its own row, and then those below.
+                None if open.covered > 0 => Merge::Left,
+                None => Merge::Above,
+            };
+            open.covered = match cell.columns {
+                Some(columns) => columns.saturating_sub(1),
+                None => open.covered.saturating_sub(1),
+            };
+            open.table.end_cell(cell.text.trim().to_owned());
         }
     }
 
     /// Rows are written without the empty cells at their end; empty ones are left out.
     pub(super) fn end_row(&mut self) {
-        let Some(table) = self.tables.last_mut() else {
-            return;
-        };
-        table.row_bytes = 0;
-        let mut cells = mem::take(&mut table.cells);
-        let filled = cells.iter().rposition(|cell| !cell.is_empty());
-        cells.truncate(filled.map_or(0, |last| last + 1));
-        if !cells.is_empty() {
-            let bytes: usize = cells.iter().map(|cell| cell.len() + 2).sum();
-            let times = repeated(table.row_times, bytes, &self.limits);
-            self.table_bytes += times * bytes;
-            table.rows.extend(std::iter::repeat_n(cells, times));
+        let limit_bytes = self.limit_bytes();
+        if let Some(open) = self.tables.last_mut() {
+            open.table.end_trimmed_rows(open.row_times, limit_bytes);
         }
     }
 
     pub(super) fn end_table(&mut self) {
-        let Some(table) = self.tables.pop() else {
+        let Some(OpenTable { table, .. }) = self.tables.pop() else {
             return;
         };
         if let Some(cell) = self.open_cell() {
-            let rows: Vec<String> = table.rows.iter().map(|row| row.join(" / ")).collect();
-            cell.push_str(&rows.join(" / "));
+            if !cell.is_empty() {
+                cell.push(' ');
+            }
+            cell.push_str(&table.inline());
             return;
         }
-        self.table_bytes = 0;
-        if !table.rows.is_empty() {
-            self.text.push_str(&table::markdown(&table.rows));
+        let table = table.markdown();
+        if !table.is_empty() {
+            self.text.push_str(&table);
             self.text.push('\n');
         }
+    }
+
+    fn limit_bytes(&self) -> usize {
+        usize::try_from(self.limits.text_bytes).unwrap_or(usize::MAX)
     }
 
     pub(super) fn finish(mut self) -> Document {

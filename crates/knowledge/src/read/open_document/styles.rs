@@ -1,34 +1,75 @@
-//! Styles of OpenDocument files that change what text says: hidden and raised text, and numbered lists.
+//! Styles of OpenDocument files that change what text says: hidden and raised text, and the numbers of lists and headings.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use super::numbering::{Level, Levels};
 use crate::{
-    read::office::{Item, Items},
+    read::{
+        line::Script,
+        office::{Item, Items, Tag},
+    },
     unreadable::Unreadable,
 };
+
+/// Styles may be based on others to this depth.
+const MAX_ANCESTORS: usize = 20;
+/// The list style by which headings are numbered.
+pub(super) const OUTLINE: &str = "outline-style";
 
 /// How text is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct TextStyle {
     /// Hidden or struck out.
     pub(super) is_hidden: bool,
-    pub(super) is_raised: bool,
+    /// Where it stands in relation to its line, as far as it is stated.
+    pub(super) script: Option<Script>,
 }
 
 impl TextStyle {
     pub(super) fn with(self, inner: Self) -> Self {
         Self {
             is_hidden: self.is_hidden || inner.is_hidden,
-            is_raised: self.is_raised || inner.is_raised,
+            script: inner.script.or(self.script),
+        }
+    }
+
+    fn of(tag: &Tag) -> Self {
+        let value = |attribute: &str| tag.attribute(attribute).unwrap_or_default();
+        let line = value("text-line-through-style");
+        Self {
+            is_hidden: value("display") == "none" || !matches!(line.as_str(), "" | "none"),
+            script: script(&value("text-position")),
         }
     }
 }
 
+/// What a position such as `super 58%` or `-33% 58%` states.
+fn script(position: &str) -> Option<Script> {
+    let raised = position.split_whitespace().next()?;
+    Some(match raised {
+        "super" => Script::Super,
+        "sub" => Script::Sub,
+        raised => match raised.trim_end_matches('%').parse::<f64>() {
+            Ok(percent) if percent > 0.0 => Script::Super,
+            Ok(percent) if percent < 0.0 => Script::Sub,
+            _ => Script::Baseline,
+        },
+    })
+}
+
+/// A style of text or paragraphs.
+#[derive(Debug, Clone, Default)]
+struct Style {
+    text: TextStyle,
+    parent: Option<String>,
+    /// The list that the style states; an empty name switches it off.
+    list: Option<String>,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Styles {
-    texts: HashMap<String, TextStyle>,
-    /// Levels of list styles that have numbers.
-    numbered: HashSet<(String, usize)>,
+    styles: HashMap<String, Style>,
+    lists: HashMap<String, Levels>,
 }
 
 impl Styles {
@@ -48,25 +89,27 @@ impl Styles {
         let mut name = String::new();
         for item in Items::new(xml) {
             let Item::Open(tag) = item? else { continue };
-            let value = |attribute: &str| tag.attribute(attribute).unwrap_or_default();
             match tag.name.as_str() {
                 "body" => break,
-                "style" | "list-style" => name = value("name"),
-                "text-properties" => {
-                    let line = value("text-line-through-style");
-                    let style = TextStyle {
-                        is_hidden: value("display") == "none"
-                            || !matches!(line.as_str(), "" | "none"),
-                        is_raised: value("text-position").starts_with("super"),
+                "style" => {
+                    name = tag.attribute("name").unwrap_or_default();
+                    let style = Style {
+                        text: TextStyle::default(),
+                        parent: tag.attribute("parent-style-name"),
+                        list: tag.attribute("list-style-name"),
                     };
-                    if style != TextStyle::default() {
-                        self.texts.insert(name.clone(), style);
+                    self.styles.insert(name.clone(), style);
+                }
+                "list-style" => name = tag.attribute("name").unwrap_or_default(),
+                OUTLINE => OUTLINE.clone_into(&mut name),
+                "text-properties" => {
+                    if let Some(style) = self.styles.get_mut(&name) {
+                        style.text = TextStyle::of(&tag);
                     }
                 }
-                "list-level-style-number" if !value("num-format").is_empty() => {
-                    if let Ok(level) = value("level").parse() {
-                        self.numbered.insert((name.clone(), level));
-                    }
+                "list-level-style-number" | "outline-level-style" => {
+                    let levels = self.lists.entry(name.clone()).or_default();
+                    levels.add(Level::of(&tag));
                 }
                 _ => {}
             }
@@ -74,12 +117,27 @@ impl Styles {
         Ok(())
     }
 
+    /// How the text of a style is shown, with what it inherits.
     pub(super) fn of_text(&self, name: &str) -> TextStyle {
-        self.texts.get(name).copied().unwrap_or_default()
+        let chain = self.chain(name);
+        chain.fold(TextStyle::default(), |inner, outer| outer.text.with(inner))
     }
 
-    /// Whether a list has numbers at this level, counted from 1.
-    pub(super) fn is_numbered(&self, style: &str, level: usize) -> bool {
-        self.numbered.contains(&(style.to_owned(), level))
+    /// The levels of a list style.
+    pub(super) fn levels(&self, list: &str) -> Option<&Levels> {
+        self.lists.get(list)
+    }
+
+    /// Whether a style of headings takes them out of the numbering.
+    pub(super) fn is_unnumbered(&self, style: &str) -> bool {
+        self.chain(style)
+            .find_map(|style| style.list.as_deref())
+            .is_some_and(str::is_empty)
+    }
+
+    /// A style and those that it is based on.
+    fn chain(&self, name: &str) -> impl Iterator<Item = &Style> {
+        let parent = |style: &&Style| self.styles.get(style.parent.as_ref()?);
+        std::iter::successors(self.styles.get(name), parent).take(MAX_ANCESTORS)
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use cfb::CompoundFile;
-use encoding_rs::WINDOWS_1252;
+use encoding_rs::{UTF_8, WINDOWS_1252};
 
 use super::{PROPERTIES, SECONDS_TO_1970};
 use crate::{read::charset, unreadable::Unreadable};
@@ -94,18 +94,22 @@ impl<'a> Storage<'a> {
         if let Some(bytes) = self.stream(&name_of(id, UNICODE)) {
             let (pairs, _) = bytes.as_chunks::<2>();
             let units: Vec<u16> = pairs.iter().map(|pair| u16::from_le_bytes(*pair)).collect();
-            return String::from_utf16_lossy(&units);
+            return ended(&String::from_utf16_lossy(&units));
         }
         let bytes = self.stream(&name_of(id, STRING_8)).unwrap_or_default();
-        match charset::of_code_page(code_page) {
-            Some(encoding) => encoding.decode_without_bom_handling(&bytes).0.into_owned(),
-            None if bytes.is_ascii() => WINDOWS_1252
-                .decode_without_bom_handling(&bytes)
-                .0
-                .into_owned(),
-            None => charset::decoded(&bytes, None).into_owned(),
-        }
+        let text = match charset::of_code_page(code_page).filter(|it| *it != UTF_8) {
+            Some(encoding) => encoding.decode_without_bom_handling(&bytes).0,
+            None if bytes.is_ascii() => WINDOWS_1252.decode_without_bom_handling(&bytes).0,
+            // The code page is that of the message on the internet, where it may be UTF-8, which these texts are not in.
+            None => charset::decoded(&bytes, None),
+        };
+        ended(&text)
     }
+}
+
+/// A text without the NUL that some programs end it with.
+fn ended(text: &str) -> String {
+    text.trim_end_matches('\0').to_owned()
 }
 
 /// The name of the stream of a property.
@@ -118,6 +122,8 @@ pub(super) struct Properties {
     values: HashMap<u16, [u8; 8]>,
     /// The code page of texts that are not Unicode, 0 if it is not given.
     pub(super) code_page: u16,
+    /// The code page of the message on the internet, in which its HTML is, 0 if it is not given.
+    pub(super) internet_code_page: u16,
 }
 
 impl Properties {
@@ -146,11 +152,13 @@ impl Properties {
         let mut properties = Self {
             values: values.collect(),
             code_page: 0,
+            internet_code_page: 0,
         };
-        let page = [MESSAGE_CODE_PAGE, INTERNET_CODE_PAGE]
-            .into_iter()
-            .find_map(|id| u16::try_from(properties.number(id)?).ok());
-        properties.code_page = page.unwrap_or_default();
+        let page = |id| u16::try_from(properties.number(id)?).ok();
+        let internet = page(INTERNET_CODE_PAGE);
+        let message = page(MESSAGE_CODE_PAGE).or(internet);
+        properties.code_page = message.unwrap_or_default();
+        properties.internet_code_page = internet.unwrap_or_default();
         properties
     }
 

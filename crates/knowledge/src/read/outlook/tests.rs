@@ -98,11 +98,11 @@ fn a_message_without_plain_text_has_html_or_rtf() {
         put(
             file,
             "/__substg1.0_10130102",
-            b"<meta charset=windows-1252><p>Caf\xe9 walrus</p>",
+            b"<meta charset=windows-1252><title>no</title><p>Caf\xe9 walrus</p><footer>M<sup>2</sup></footer>",
         );
     });
     let text = |bytes: &[u8]| read(bytes, &Limits::default(), 0).unwrap().text;
-    assert_eq!(text(&page).trim(), "Café walrus");
+    assert_eq!(text(&page).trim(), "Café walrus\n\nM^2");
     let rich = message(|file| {
         put_table(file, "/", 32, &[]);
         put(
@@ -115,11 +115,45 @@ fn a_message_without_plain_text_has_html_or_rtf() {
 }
 
 #[test]
+fn texts_are_in_the_code_page_of_their_message() {
+    const UTF_8: u64 = 65001;
+    let subject = format!("__substg1.0_{:04X}001E", id::SUBJECT);
+    let of_page = |page: u64, text: &[u8], html: &[u8]| {
+        let bytes = message(|file| {
+            put_table(file, "/", 32, &[(0x3fde, page)]);
+            put(file, &format!("/{subject}"), text);
+            put(file, "/__substg1.0_10130102", html);
+        });
+        read(&bytes, &Limits::default(), 0).unwrap().text
+    };
+    // Outlook has texts in the code page of its system, whatever that of the message on the internet.
+    assert_eq!(
+        of_page(
+            UTF_8,
+            b"Gr\xfc\xdfe aus K\xf6ln\0",
+            "<p>Größe</p>".as_bytes()
+        ),
+        "# Grüße aus Köln\n\n\nGröße\n"
+    );
+    assert_eq!(
+        of_page(
+            1251,
+            b"\xc4\xe0",
+            b"<meta charset=utf-8><p>\xcc\xee\xf0\xe6</p>"
+        ),
+        "# Да\n\n\nМорж\n"
+    );
+    assert_eq!(of_page(1251, b"\0", b"<p>x</p>"), "\nx\n");
+}
+
+#[test]
 fn other_compound_files_are_refused_for_their_reason() {
     let encrypted = message(|file| put(file, "/EncryptedPackage", b"x"));
     assert_eq!(Format::of("a", &encrypted), Err(Unreadable::Encrypted));
     let old = message(|file| put(file, "/WordDocument", b"x"));
-    assert_eq!(Format::of("a.doc", &old), Err(Unreadable::UnknownFormat));
+    for name in ["a.doc", "a.docx"] {
+        assert_eq!(Format::of(name, &old), Err(Unreadable::UnknownFormat));
+    }
 }
 
 #[test]

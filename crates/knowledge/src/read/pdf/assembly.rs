@@ -10,7 +10,10 @@ use super::{
     spacing,
     tables::{self, Block},
 };
-use crate::document::{Document, Heading, Page};
+use crate::{
+    document::{Document, Heading, Page},
+    read::table,
+};
 
 /// A line is a heading if its letters are larger than most of the text by this factor.
 const HEADING_SCALE: f64 = 1.15;
@@ -88,22 +91,13 @@ impl Assembly {
 
     /// Adds a Markdown table.
     fn add_table(&mut self, rows: &[Vec<String>], size: f64) {
-        for (index, row) in rows.iter().enumerate() {
-            let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        for (index, row) in table::markdown(rows).lines().enumerate() {
             self.add(TextLine {
-                text: format!("| {} |", cells.join(" | ")),
+                text: row.to_owned(),
                 size,
                 begins_paragraph: index == 0,
                 is_row: true,
             });
-            if index == 0 {
-                self.add(TextLine {
-                    text: format!("|{}", " --- |".repeat(row.len())),
-                    size,
-                    begins_paragraph: false,
-                    is_row: true,
-                });
-            }
         }
     }
 

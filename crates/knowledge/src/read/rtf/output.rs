@@ -2,121 +2,132 @@
 
 use std::mem;
 
-use crate::{document::Document, read::table};
+use crate::{
+    document::Document,
+    read::{
+        line::{Line, Script},
+        list::{Label, Nesting},
+        table::{Merge, Table},
+    },
+};
+
+/// Maximum number of cells of a row whose definitions are kept; Word has at most 63.
+const MAX_DEFINED: usize = 200;
 
 #[derive(Default)]
 pub(super) struct Output {
     text: String,
-    paragraph: String,
+    paragraph: Line,
     /// Level of the open paragraph if it is a heading, otherwise 0.
     pub(super) level: u8,
-    /// Number or bullet of the open paragraph.
+    /// Number or bullet of the open paragraph, and the level of its list.
     pub(super) list_mark: String,
+    pub(super) list_level: usize,
     pub(super) is_in_table: bool,
-    pub(super) note: String,
+    pub(super) note: Line,
     pub(super) title: String,
-    cells: Vec<String>,
-    rows: Vec<Vec<String>>,
-    /// Length of the open table, bytes.
-    table_bytes: usize,
+    table: Table,
+    /// How the cells of the open row are merged, as far as it is defined, and the column of the next cell.
+    merges: Vec<Merge>,
+    column: usize,
     notes: String,
-    was_raised: bool,
-    was_listed: bool,
+    list: Nesting,
 }
 
 impl Output {
-    /// Adds text to the open paragraph. Raised text is an exponent behind a number or a letter.
-    pub(super) fn push(&mut self, text: &str, is_raised: bool) {
-        let begins_raised = is_raised && !self.was_raised;
-        if begins_raised && self.paragraph.ends_with(char::is_alphanumeric) {
-            self.paragraph.push('^');
-        }
-        self.was_raised = is_raised;
-        self.paragraph.push_str(text);
+    /// Adds text to the open paragraph.
+    pub(super) fn push(&mut self, text: &str, script: Script) {
+        self.paragraph.push(text, script);
     }
 
     /// The total length, bytes.
     pub(super) fn len(&self) -> usize {
-        let open = self.paragraph.len() + self.table_bytes + self.note.len();
+        let open = self.paragraph.size() + self.table.size + self.note.size();
         self.text.len() + self.notes.len() + open
     }
 
     pub(super) fn reset_paragraph(&mut self) {
         self.level = 0;
+        self.list_level = 0;
         self.is_in_table = false;
     }
 
+    /// Begins the definition of a row.
+    pub(super) fn define_row(&mut self) {
+        self.merges.clear();
+    }
+
+    /// Defines how the next cells of the row are merged.
+    pub(super) fn define_cell(&mut self, merge: Merge) {
+        if self.merges.len() < MAX_DEFINED {
+            self.merges.push(merge);
+        }
+    }
+
     pub(super) fn end_paragraph(&mut self) {
-        self.was_raised = false;
-        if self.is_in_table || !self.cells.is_empty() {
-            self.paragraph.push(' ');
+        if self.is_in_table || self.table.is_in_row() {
+            self.push(" ", Script::Baseline);
             return;
         }
         self.end_table();
-        let paragraph = mem::take(&mut self.paragraph);
+        let paragraph = mem::take(&mut self.paragraph).finish();
         let mark = mem::take(&mut self.list_mark);
         let paragraph = paragraph.trim();
         if paragraph.is_empty() {
             return;
         }
-        let mark = mark.trim();
-        let is_listed = !mark.is_empty();
-        if self.was_listed && !is_listed {
+        let label = label(&mark);
+        if (1..=6).contains(&self.level) {
+            self.end_list();
+            let marks = "#".repeat(self.level.into());
+            let line = paragraph.replace('\n', " ");
+            self.text
+                .push_str(&format!("{marks} {}{line}\n\n", label.heading()));
+        } else if label == Label::None {
+            self.end_list();
+            self.text.push_str(paragraph);
+            self.text.push_str("\n\n");
+        } else {
+            let depth = self.list.depth(self.list_level);
+            self.text
+                .push_str(&format!("{}{paragraph}\n", label.item(depth)));
+        }
+    }
+
+    fn end_list(&mut self) {
+        if self.list.end() {
             self.text.push('\n');
         }
-        self.was_listed = is_listed;
-        if is_listed {
-            let is_number = mark.contains(char::is_alphanumeric);
-            self.text.push_str(if is_number { mark } else { "-" });
-            self.text.push(' ');
-        } else if (1..=6).contains(&self.level) {
-            self.text
-                .extend(std::iter::repeat_n('#', self.level.into()));
-            self.text.push(' ');
-        }
-        let is_heading = !is_listed && self.level > 0;
-        let paragraph = if is_heading {
-            paragraph.replace('\n', " ")
-        } else {
-            paragraph.to_owned()
-        };
-        self.text.push_str(&paragraph);
-        self.text.push_str(if is_listed { "\n" } else { "\n\n" });
     }
 
     pub(super) fn end_cell(&mut self) {
         let mark = mem::take(&mut self.list_mark);
-        let cell = mem::take(&mut self.paragraph);
-        let cell = format!("{} {}", mark.trim(), cell.trim());
-        // Each cell takes a mark even if it is empty.
-        self.table_bytes += cell.len() + 2;
-        self.cells.push(cell);
-        self.was_raised = false;
+        let cell = mem::take(&mut self.paragraph).finish();
+        let cell = format!("{}{}", label(&mark).inline(), cell.trim());
+        self.table.begin_cell();
+        self.table.merge = self.merges.get(self.column).copied().unwrap_or_default();
+        self.table.end_cell(cell.trim().to_owned());
+        self.column += 1;
     }
 
     pub(super) fn end_row(&mut self) {
-        let cells = mem::take(&mut self.cells);
-        if !cells.is_empty() {
-            self.rows.push(cells);
-        }
+        self.table.end_row();
+        self.column = 0;
     }
 
     fn end_table(&mut self) {
         self.end_row();
-        let rows = mem::take(&mut self.rows);
-        self.table_bytes = 0;
-        if rows.is_empty() {
+        let table = mem::take(&mut self.table).markdown();
+        if table.is_empty() {
             return;
         }
-        if mem::take(&mut self.was_listed) {
-            self.text.push('\n');
-        }
-        self.text.push_str(&table::markdown(&rows));
+        self.end_list();
+        self.text.push_str(&table);
         self.text.push('\n');
     }
 
     pub(super) fn end_note(&mut self) {
-        let note = mem::take(&mut self.note);
+        let note = mem::take(&mut self.note).finish();
         if !note.trim().is_empty() {
             self.notes.push_str(note.trim());
             self.notes.push_str("\n\n");
@@ -129,14 +140,23 @@ impl Output {
         self.end_paragraph();
         self.end_table();
         self.end_note();
-        if self.was_listed {
-            self.text.push('\n');
-        }
+        self.end_list();
         let document = Document::of_markdown(self.text + &self.notes);
         let title = Some(self.title.trim().to_owned()).filter(|title| !title.is_empty());
         Document {
             title: title.or(document.title),
             ..document
         }
+    }
+}
+
+/// What the number or bullet before a paragraph says. Word's bullet of the second level is a letter.
+fn label(mark: &str) -> Label {
+    match mark.trim() {
+        "" => Label::None,
+        mark if mark != "o" && mark.contains(char::is_alphanumeric) => {
+            Label::Number(mark.to_owned())
+        }
+        _ => Label::Bullet,
     }
 }

@@ -20,6 +20,8 @@ pub(super) enum Destination {
     Fonts,
     /// Names of styles, some of which are headings.
     Styles,
+    /// A tag of a web page that was converted.
+    HtmlTag,
     /// Nothing that is shown.
     Ignored,
 }
@@ -33,6 +35,7 @@ pub(super) fn destination(outer: Destination, name: &str) -> Option<Destination>
         "stylesheet" => Destination::Styles,
         "listtext" | "pntext" => Destination::ListMark,
         "footnote" | "annotation" => Destination::Note,
+        "htmltag" => Destination::HtmlTag,
         "info" | "colortbl" | "filetbl" | "pict" | "header" | "headerl" | "headerr" | "headerf"
         | "footer" | "footerl" | "footerr" | "footerf" | "ftnsep" | "ftnsepc" | "ftncn"
         | "aftnsep" | "aftnsepc" | "aftncn" | "nonshppict" | "nonesttables" | "objdata"

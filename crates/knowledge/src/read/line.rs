@@ -1,24 +1,28 @@
-//! The text of a paragraph, put together from runs, with super- and subscripts in plain characters.
+//! The text of a paragraph, put together from runs, with super- and subscripts in plain characters: the one place that
+//! decides how they are written, for all formats.
 
 use std::mem;
 
 /// Where text stands in relation to its line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Script {
+pub(in crate::read) enum Script {
     #[default]
     Baseline,
     Super,
     Sub,
 }
 
-/// Superscripts that are not exponents, as in 1st and 2ème.
-const SUPERSCRIPT_WORDS: [&str; 13] = [
-    "st", "nd", "rd", "th", "er", "re", "ère", "ème", "eme", "nde", "tm", "sm", "r",
+/// Superscripts that are not exponents: ordinals and abbreviations, as in 1st, 2ème and Mme.
+const SUPERSCRIPT_WORDS: [&str; 21] = [
+    "st", "nd", "rd", "th", "er", "re", "ère", "ème", "eme", "nde", "de", "es", "me", "mes", "lle",
+    "gr", "os", "ra", "tm", "sm", "r",
 ];
+/// A superscript with this many letters in a row is a remark, not an exponent.
+const REMARK_LETTERS: usize = 4;
 
 /// A paragraph's text so far.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(in crate::read) struct Line {
     text: String,
     /// A super- or subscript that may go on in the next run.
     raised: String,
@@ -26,7 +30,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    pub(super) fn push(&mut self, text: &str, script: Script) {
+    pub(in crate::read) fn push(&mut self, text: &str, script: Script) {
         if script != self.script {
             self.settle();
             self.script = script;
@@ -47,25 +51,29 @@ impl Line {
         self.text.push_str(&raised[start + text.len()..]);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::read) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.raised.is_empty()
     }
 
     /// The number of bytes of its text.
-    pub(super) fn size(&self) -> usize {
+    pub(in crate::read) fn size(&self) -> usize {
         self.text.len() + self.raised.len()
     }
 
-    pub(super) fn finish(mut self) -> String {
+    pub(in crate::read) fn finish(mut self) -> String {
         self.settle();
         self.text
     }
 }
 
 /// A super- or subscript after `before`: `10^6`, `x^(n+1)`, `H2O`, `x_i`.
-pub(super) fn scripted(before: &str, script: Script, text: &str) -> String {
+pub(in crate::read) fn scripted(before: &str, script: Script, text: &str) -> String {
     let mark = match script {
-        Script::Super if !is_word(text) && text.contains(is_meaningful) => '^',
+        Script::Super
+            if !is_word(text) && !is_ordinal(before, text) && text.contains(is_meaningful) =>
+        {
+            '^'
+        }
         Script::Sub if !is_index(before, text) && text.contains(is_meaningful) => '_',
         _ => return text.to_owned(),
     };
@@ -80,7 +88,7 @@ pub(super) fn scripted(before: &str, script: Script, text: &str) -> String {
 }
 
 /// Whether one pair of parentheses encloses all of it.
-pub(super) fn is_enclosed(text: &str) -> bool {
+fn is_enclosed(text: &str) -> bool {
     let Some(inner) = text
         .strip_prefix('(')
         .and_then(|text| text.strip_suffix(')'))
@@ -99,9 +107,48 @@ pub(super) fn is_enclosed(text: &str) -> bool {
     depth == 0
 }
 
+/// Parentheses around a text with operators in it.
+pub(in crate::read) fn grouped(text: &str) -> String {
+    let is_simple =
+        |char: char| char.is_alphanumeric() || matches!(char, '.' | ',' | '^' | '_' | '∞');
+    if text.chars().all(is_simple) || is_enclosed(text) {
+        text.to_owned()
+    } else {
+        format!("({text})")
+    }
+}
+
+/// A superscript of an equation, where every one is an exponent, such as in 2^r.
+pub(in crate::read) fn power(text: &str) -> String {
+    match text {
+        "" | "′" | "'" | "*" | "″" => text.to_owned(),
+        _ => format!("^{}", grouped(text.trim())),
+    }
+}
+
+/// A subscript of an equation.
+pub(in crate::read) fn index(text: &str) -> String {
+    match text.trim() {
+        "" => String::new(),
+        text => format!("_{}", grouped(text)),
+    }
+}
+
 fn is_word(text: &str) -> bool {
     let lower = text.to_lowercase();
     SUPERSCRIPT_WORDS.contains(&lower.as_str())
+        || text
+            .split(|char: char| !char.is_alphabetic())
+            .any(|word| word.chars().nth(REMARK_LETTERS - 1).is_some())
+}
+
+/// Whether it is a letter that makes an ordinal of a number, as in XIXe, or stands for the word, as in no.
+fn is_ordinal(before: &str, text: &str) -> bool {
+    match text {
+        "e" => before.ends_with(|char: char| char.is_ascii_digit() || "IVXLCDM".contains(char)),
+        "o" => before.ends_with(['n', 'N']),
+        _ => false,
+    }
 }
 
 /// Whether it is a number behind a letter or a parenthesis, as in formulas of chemistry.
@@ -157,7 +204,25 @@ mod tests {
             "Fe(OH)3 x_i",
         );
         check(&[("the 1", Baseline), ("st", Super)], "the 1st");
+        check(&[("M", Baseline), ("me", Super)], "Mme");
+        check(&[("M", Baseline), ("lle", Super)], "Mlle");
+        check(
+            &[
+                ("le XIX", Baseline),
+                ("e", Super),
+                (" siècle, n", Baseline),
+                ("o", Super),
+                (" 2, x", Baseline),
+                ("e", Super),
+            ],
+            "le XIXe siècle, no 2, x^e",
+        );
         check(&[("Widget", Baseline), ("TM", Super)], "WidgetTM");
+        check(&[("x", Baseline), ("max", Super)], "x^max");
+        check(
+            &[("claim ", Baseline), ("citation needed", Super)],
+            "claim citation needed",
+        );
         check(&[("p", Baseline), ("*", Super), (" ", Super)], "p* ");
         check(&[("", Super), ("a", Baseline), ("", Sub)], "a");
     }
