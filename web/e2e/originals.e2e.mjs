@@ -170,6 +170,7 @@ test("a citation of a table opens it at the row", async () => {
   await row.waitFor();
   await until("the row is marked", () => row.evaluate((one) => one.classList.contains("found-row")));
   assert.deepEqual(await row.locator("mark").allInnerTexts(), ["Walrus food for one winter", "412 euros"]);
+  await until("the passage is in view", () => isInView(opened.locator("article mark").first()));
   assert.equal(await opened.locator("tr", { hasText: "Rope number 1 for" }).locator("mark").count(), 0);
   await opened.getByRole("link", { name: "Download original" }).waitFor();
   await check(opened, "a table at a row");
@@ -221,7 +222,7 @@ test("in Arabic the PDF has its tools on the other side, and Markdown is rendere
   const other = await openPage(browser, {
     url: glasshouse.url,
     locale: "ar",
-    storageState: await page.context().storageState(),
+    storageState: { cookies: await page.context().cookies(), origins: [] },
   });
   await other.goto(`/knowledge/${collection}/${pdf.id}`);
   await other.locator('[data-page="1"] canvas').waitFor();

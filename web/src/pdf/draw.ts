@@ -33,7 +33,6 @@ export async function drawPage(
   const task = page.render({ canvas, viewport, transform: [density, 0, 0, density, 0, 0] });
   const text = document.createElement("div");
   text.className = "pdf-text";
-  text.style.setProperty("--total-scale-factor", `${scale}`);
   const content = await page.getTextContent();
   const layer = new TextLayer({ textContentSource: content, container: text, viewport });
   signal.addEventListener("abort", () => stop(task, layer), { once: true });
