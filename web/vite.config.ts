@@ -4,13 +4,22 @@ import { defineConfig } from "vitest/config";
 import { compressAssets } from "./build/compress.ts";
 import { documentation } from "./build/documentation.ts";
 import { katexFonts } from "./build/katex-fonts.ts";
+import { pdfDecoders } from "./build/pdf-decoders.ts";
 import { pushWorker } from "./build/push-worker.ts";
 import { renderFrame } from "./build/render-frame.ts";
 
 const server = process.env.GLASSHOUSE_URL ?? "http://127.0.0.1:8000";
 
 export default defineConfig(({ mode }) => ({
-  plugins: [svelte(), katexFonts(), renderFrame(), pushWorker(), documentation(), compressAssets()],
+  plugins: [
+    svelte(),
+    katexFonts(),
+    renderFrame(),
+    pushWorker(),
+    documentation(),
+    pdfDecoders(),
+    compressAssets(),
+  ],
   build: {
     target: "es2022",
     // For older ones, `:dir()` would become a list of languages, which says nothing about a text.

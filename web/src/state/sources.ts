@@ -1,5 +1,6 @@
 /** Sources of an answer: which are cited, and their URLs. */
 import type { Source } from "../api/events.ts";
+import { isMarkdown } from "./knowledge/formats.ts";
 
 /** Removes duplicates: the last source with a number wins. */
 export function known(sources: readonly Source[]): Source[] {
@@ -35,13 +36,10 @@ export function addressOf(source: Source): string | null {
   return /^(?:https?:\/\/|\/(?!\/))/.test(source.url) ? source.url : null;
 }
 
-/** Documents whose text is Markdown: written in it, or converted when the file was parsed. */
-const MARKDOWN = /\.(?:md|markdown|doc[xm]|ppt[xm]|xls[xm]|x?html?|eml)$/i;
-
 /** A quote as one line of plain text. Stored pages are Markdown: its syntax and a repeated title are removed. */
 export function quoteOf(source: Source): string {
   const quote = source.quote ?? "";
-  if (!source.copy?.startsWith("/pages/") && !MARKDOWN.test(source.title)) return inOneLine(quote);
+  if (!source.copy?.startsWith("/pages/") && !isMarkdown(source.title)) return inOneLine(quote);
   const lines = quote.split("\n").map(withoutMarks);
   const isTitle = (line: string) => line === inOneLine(source.title);
   const said = lines.filter((line, place) => line !== "" && !(isTitle(line) && place < lines.length - 1));
@@ -50,7 +48,7 @@ export function quoteOf(source: Source): string {
 
 /** A passage of the named document as plain text, keeping its lines. Code is unchanged. */
 export function passageInWords(passage: string, name: string): string {
-  if (!MARKDOWN.test(name)) return passage.trim();
+  if (!isMarkdown(name)) return passage.trim();
   let isCode = false;
   const lines = passage.split("\n").flatMap((line) => {
     const isFence = /^\s*(?:```|~~~)/.test(line);

@@ -1,5 +1,5 @@
 /** A document's text is rendered completely and in order, with the found passage. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { blocksOf, foundIn, markdownBlocksOf, partsOf } from "./blocks.ts";
 import { indexesOf } from "./places.ts";
 
@@ -72,4 +72,26 @@ test("a long text is cut at lines and nothing of it is lost", () => {
     expect(block.span.end - block.span.start).toBeLessThanOrEqual(8000);
     expect(() => encodeURIComponent(text.slice(block.span.start, block.span.end))).not.toThrow();
   }
+});
+
+describe("what a block continues", () => {
+  const leads = (text: string) =>
+    markdownBlocksOf(text, null).flatMap((block) => (block.kind === "text" ? [block.lead] : []));
+  const row = (place: number) => `| row ${place} | ${"x".repeat(60)} |\n`;
+  const rows = Array.from({ length: 150 }, (_, place) => row(place)).join("");
+
+  test("rows of a table get its head", () => {
+    const head = "| Name | Sum |\n| --- | ---: |\n";
+    expect(leads(`Before.\n\n${head}${rows}\nAfter.\n`)).toEqual(["", head, ""]);
+  });
+
+  test("code gets its fence, until it ends", () => {
+    const code = "let a = 1;\n".repeat(1200);
+    expect(leads(`\`\`\`ts\n${code}\`\`\`\n\nAfter.\n`)).toEqual(["", "```ts\n", "```ts\n", ""]);
+    expect(leads(`~~~\n${code}~~~\n\n${"Words.\n\n".repeat(800)}`)).toEqual(["", "~~~\n", "~~~\n", "", ""]);
+  });
+
+  test("paragraphs get nothing", () => {
+    expect(leads("Words, and more of them.\n\n".repeat(400))).toEqual(["", "", ""]);
+  });
 });

@@ -10,7 +10,15 @@ export interface Span {
 export type Block =
   | { kind: "page"; number: number }
   | { kind: "heading"; id: string; depth: number; text: string; isFound: boolean }
-  | { kind: "text"; span: Span; isOwnParagraph: boolean };
+  | TextBlock;
+
+export interface TextBlock {
+  kind: "text";
+  span: Span;
+  isOwnParagraph: boolean;
+  /** Markdown that an earlier block began and this one continues: the head of a table, the fence of code. */
+  lead: string;
+}
 
 /** Target size of a block in characters, if lines allow it. */
 const blockLength = 4000;
@@ -102,14 +110,31 @@ const withoutMarks = (line: string) => line.replace(/^\s*#{1,6}\s+/, "").replace
 function paragraphs(text: string, { start, end }: Span): Block[] {
   const blocks: Block[] = [];
   let isOwnParagraph = true;
+  let lead = "";
   while (start < end) {
     const { until, isBlank } = cutOf(text, start, end);
     const span = trimmed(text, { start, end: until });
-    if (span.start < span.end) blocks.push({ kind: "text", span, isOwnParagraph });
+    if (span.start < span.end) blocks.push({ kind: "text", span, isOwnParagraph, lead });
+    lead = leadAfter(text.slice(start, until), lead);
     isOwnParagraph = isBlank;
     start = until;
   }
   return blocks;
+}
+
+/** What the block after this one continues. */
+function leadAfter(block: string, lead: string): string {
+  let fence = /^ {0,3}(?:```|~~~)/.test(lead) ? lead : "";
+  for (const [line, marks] of block.matchAll(/^ {0,3}(`{3,}|~{3,}).*$/gm)) {
+    if (fence === "") fence = `${line}\n`;
+    else if (fence.trimStart().startsWith(marks ?? "")) fence = "";
+  }
+  if (fence !== "") return fence;
+  const rows = /(?:^|\n)((?:[ \t]*\|[^\n]*\n)+)$/.exec(block)?.[1];
+  if (rows === undefined) return "";
+  const head = /^[^\n]*\n[ \t]*\|[ \t:|-]*\n/.exec(rows)?.[0];
+  // The rows of a table that an earlier block began.
+  return head ?? (rows.length === block.length ? lead : "");
 }
 
 /** Where a block ends: at a nearby empty line, else at a line break, else at the target size. */
