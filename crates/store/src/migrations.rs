@@ -82,6 +82,7 @@ migrations![
     "0058_push_subscriptions",
     "0059_mcp_servers",
     "0060_roles_and_groups_of_invitations",
+    "0070_chat_search_again",
 ];
 
 /// Migrates a database up to that number, or to the newest before it.
