@@ -133,15 +133,15 @@ pub async fn ask(model: OneShot<'_>, title: &str, text: &str) -> Result<Asked, M
     })
 }
 
-/// Normalizes a name for comparison: ignores case, surrounding punctuation, and the difference between ё and е.
+/// Normalizes a name for comparison: ignores case, encoding, surrounding punctuation, and the difference between ё and
+/// е. Accents stay, as they distinguish names.
 #[must_use]
 pub fn key(name: &str) -> String {
-    let folded = name
+    let normalized = folding::normalize(name).replace('ё', "е");
+    let is_part = |c: char| c.is_alphanumeric() || folding::is_mark(c);
+    let plain: String = normalized
         .chars()
-        .flat_map(char::to_lowercase)
-        .map(|c| if c == 'ё' { 'е' } else { c });
-    let plain: String = folded
-        .map(|c| if c.is_alphanumeric() { c } else { ' ' })
+        .map(|c| if is_part(c) { c } else { ' ' })
         .collect();
     let key = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     // A name consisting of marks only, such as “C++” without its letter.
@@ -327,6 +327,10 @@ mod tests {
     #[test]
     fn names_are_the_same_however_they_are_written() {
         assert_eq!(key(" «Фёдор  Иванов» "), key("федор иванов"));
+        assert_eq!(key("Новыи\u{306} Уренгои\u{306}"), key("Новый Уренгой"));
+        assert_eq!(key("ＡＣＭＥ\u{ad} Straße"), key("Acme STRASSE"));
+        assert_ne!(key("Müller"), key("Muller"));
+        assert_ne!(key("हिन्दी"), key("हनद"));
         assert_eq!(key("Acme, Inc."), key("ACME Inc"));
         assert_ne!(key("C++"), key("C"));
         assert_ne!(key("C#"), key("C++"));

@@ -173,7 +173,7 @@ fn read(text: &str, known: &[KnownFact], said: usize) -> Result<Lessons, String>
         let Some(fact) = sentence(&fact) else {
             continue;
         };
-        let is_known = |text: &String| text.to_lowercase() == fact.to_lowercase();
+        let is_known = |text: &String| folding::normalize(text) == folding::normalize(&fact);
         let is_new = !known.iter().any(|known| is_known(&known.text))
             && !lessons.new.iter().any(|(text, _)| is_known(text));
         if is_new {

@@ -14,6 +14,7 @@ mod vectors;
 use std::{collections::HashMap, sync::Arc};
 
 pub(crate) use build::number_of;
+pub(crate) use postings::Postings;
 pub(crate) use segment::Segment;
 pub(crate) use vectors::{PreparedVector, Vectors};
 pub use vectors::{decode_vector, encode_vector};

@@ -28,4 +28,4 @@ pub use process::{ReadingProcess, become_reader};
 pub use read::{Format, READER_VERSION, decode, read};
 pub use search::{Hit, Meaning, Query, Scores, search};
 pub use unreadable::{Limits, Unreadable};
-pub use words::{Term, Terms, is_unspaced};
+pub use words::{Languages, QueryWord, Term, Terms, is_unspaced};

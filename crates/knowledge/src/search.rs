@@ -82,7 +82,7 @@ const FIRST: usize = 10;
 pub fn search(terms: &Terms, indexes: &[&Index], query: &Query<'_>) -> Vec<Hit> {
     let mut candidates = Candidates::new(indexes, query.admits);
     let scoring = Scoring::of(&candidates);
-    let own = words::weights(terms, query.text);
+    let own = words::own(terms, candidates.languages(), query.text);
     scoring.score(&mut candidates, &own, |part| &mut part.words);
     candidates.compare(query.meanings);
     let mut found = candidates.ranked(|part| &part.words, FIRST);

@@ -1,24 +1,35 @@
 //! Tokenizes text into comparable terms: stemmed words, numbers, and identifiers both whole and in parts.
 //!
-//! The language is chosen by each word's script, so that queries and documents are always treated alike: Cyrillic words
-//! are stemmed as Russian, Latin ones as English, and scripts without spaces are split into character bigrams.
+//! Words are folded by `folding` and stemmed by the language of their text, which is recognized by its stop words. A
+//! query is too short for that, so each of its words is stemmed by every language that the texts searched are in; a text
+//! has one of these terms. Scripts without spaces, and Korean, are split into character bigrams.
 
+mod grams;
+mod language;
+mod split;
+mod stems;
 mod stop;
 
 use std::borrow::Cow;
 
-use rust_stemmers::{Algorithm, Stemmer};
+pub use language::Languages;
+pub use split::is_unspaced;
 
-use stop::is_common;
+use language::{Language, Votes};
+use split::{Piece, is_word_char, pieces};
+use stems::Stemmers;
+use stop::common_in;
 
 /// Maximum length of a word; longer ones are cut, as they are mostly hashes and encoded files that are not searched
 /// for.
 const WORD_LIMIT_CHARS: usize = 64;
+/// Number of words by which the language of a text is recognized.
+const WORDS_READ: usize = 1000;
 
 /// Extracts terms from texts.
+#[derive(Default)]
 pub struct Terms {
-    english: Stemmer,
-    russian: Stemmer,
+    stemmers: Stemmers,
 }
 
 impl std::fmt::Debug for Terms {
@@ -27,20 +38,13 @@ impl std::fmt::Debug for Terms {
     }
 }
 
-impl Default for Terms {
-    fn default() -> Self {
-        Self {
-            english: Stemmer::create(Algorithm::English),
-            russian: Stemmer::create(Algorithm::Russian),
-        }
-    }
-}
-
 /// A term of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Term<'a> {
     /// The normalized form for comparison.
     pub text: &'a str,
+    /// The form of the word without its accents, if that is another: queries are often typed without them.
+    pub unaccented: Option<&'a str>,
     /// The word with its ending.
     pub word: &'a str,
     /// Whether it is an identifier whose parts are also terms.
@@ -49,15 +53,51 @@ pub struct Term<'a> {
     pub is_common: bool,
 }
 
+/// A word of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueryWord<'a> {
+    /// The terms of texts that it matches: one for each way to stem it.
+    pub terms: &'a [String],
+    /// The word with its ending.
+    pub word: &'a str,
+    /// Whether it is an identifier whose parts are also words of the query.
+    pub is_joined: bool,
+    /// Whether it is a stop word of the query's language.
+    pub is_common: bool,
+}
+
 impl Terms {
+    /// The languages of a text, one for each script; of those that it does not tell, the ones of `otherwise`.
+    #[must_use]
+    pub fn languages(&self, texts: &[&str], otherwise: Languages) -> Languages {
+        votes(texts).decide(Languages::all(), otherwise)
+    }
+
     /// Calls `each` with every term of a text, in order.
-    pub fn of(&self, text: &str, mut each: impl FnMut(Term<'_>)) {
-        let mut rest = text;
-        while let Some(start) = rest.find(char::is_alphanumeric) {
-            let length = compound_length(&rest[start..]);
-            self.compound(&rest[start..start + length], &mut each);
-            rest = &rest[start + length..];
-        }
+    pub fn of(&self, text: &str, each: impl FnMut(Term<'_>)) {
+        self.of_text_in(self.languages(&[text], Languages::default()), text, each);
+    }
+
+    /// Calls `each` with every term of a text in known languages, in order.
+    pub fn of_text_in(&self, languages: Languages, text: &str, mut each: impl FnMut(Term<'_>)) {
+        pieces(text, &mut |piece| match piece {
+            Piece::Word(word) => self.word(word, languages, &mut each),
+            Piece::Unspaced(run) => grams::of_text(run, |gram, is_shorter| {
+                each(Term {
+                    is_common: is_shorter,
+                    ..Term::plain(gram)
+                });
+            }),
+            Piece::Joined(name) => each(Term {
+                is_joined: true,
+                ..Term::plain(&joined(name))
+            }),
+            // Not a word that makes a text longer.
+            Piece::Symbol(symbol) => each(Term {
+                is_common: true,
+                ..Term::plain(symbol)
+            }),
+        });
     }
 
     /// The terms of a text as a list.
@@ -68,251 +108,244 @@ impl Terms {
         terms
     }
 
-    /// Compound words such as `max_retries`, `INV-2024-07` or `café-bar`.
-    fn compound(&self, text: &str, each: &mut impl FnMut(Term<'_>)) {
-        let mut parts = 0;
-        let mut is_name = false;
-        for word in text
-            .split(|char: char| !is_word_char(char))
-            .filter(|word| !word.is_empty())
-        {
-            for part in CaseParts(word) {
-                parts += 1;
-                self.word(part, each);
-            }
+    fn word(&self, word: &str, languages: Languages, each: &mut impl FnMut(Term<'_>)) {
+        let word = Word::of(word);
+        let folded = folding::fold(&word.bare);
+        if folded.is_empty() {
+            return;
         }
-        if parts > 1 {
-            is_name =
-                text.contains(['_', '@', '/']) || text.contains(|char: char| char.is_ascii_digit());
-            is_name |= !text.contains(|char: char| !is_word_char(char)) || is_dotted(text);
-        }
-        if is_name && text.chars().count() <= WORD_LIMIT_CHARS {
-            let joined: String = text
-                .chars()
-                .filter(|char| is_word_char(*char))
-                .flat_map(char::to_lowercase)
-                .collect();
-            each(Term {
-                text: &joined,
-                word: &joined,
-                is_joined: true,
-                is_common: false,
-            });
-        }
-    }
-
-    fn word(&self, word: &str, each: &mut impl FnMut(Term<'_>)) {
-        if word.chars().any(is_unspaced) {
-            return pairs(word, each);
-        }
-        let folded = fold(word);
-        let is_common = is_common(&folded);
-        let stemmed = match folded.chars().find(|char| char.is_alphabetic()) {
-            Some(first) if first.is_ascii() => self.english.stem(&folded),
-            Some('а'..='я') => self.russian.stem(&folded),
-            _ => Cow::Borrowed(folded.as_str()),
+        let language = word.languages(languages).iter().next();
+        let text = self.stem(language, &word);
+        let unaccented = match language {
+            _ if folded == word.bare => None,
+            Some(Language::Vietnamese) => Some(without_tones(&folded)),
+            _ => Some(self.stemmers.stem(language, &folded)),
         };
         each(Term {
-            text: &stemmed,
+            text: &text,
+            unaccented: unaccented.as_deref().filter(|form| *form != text),
             word: &folded,
             is_joined: false,
-            is_common,
+            is_common: language.is_some_and(|language| common_in(&word.bare).contains(language)),
         });
     }
-}
 
-fn is_word_char(char: char) -> bool {
-    char.is_alphanumeric() || is_mark(char) || char == '\'' || char == '’'
-}
-
-/// Combining accents and vowel signs.
-fn is_mark(char: char) -> bool {
-    matches!(char, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{900}'..='\u{903}' |
-        '\u{93a}'..='\u{94f}' | '\u{200c}' | '\u{200d}')
-}
-
-/// The length of the compound at the beginning: a word with everything joined to it without spaces.
-fn compound_length(text: &str) -> usize {
-    let mut end = 0;
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, char)) = chars.next() {
-        let joins = matches!(
-            char,
-            '_' | '-' | '.' | '@' | '/' | ':' | '\'' | '’' | '\u{2010}' | '\u{2011}'
-        );
-        let goes_on = chars.peek().is_some_and(|(_, next)| next.is_alphanumeric());
-        if !(char.is_alphanumeric() || is_mark(char) || (joins && goes_on)) {
-            break;
+    /// The stem of a word; never empty.
+    fn stem(&self, language: Option<Language>, word: &Word<'_>) -> String {
+        let form = match language {
+            Some(Language::Turkish) => word.turkish(),
+            _ => Cow::Borrowed(&*word.bare),
+        };
+        let stem = self.stemmers.stem(language, &form);
+        if stem.is_empty() {
+            folding::fold(&word.bare).into_owned()
+        } else {
+            stem
         }
-        end = at + char.len_utf8();
     }
-    end
-}
 
-/// `api.v2.example`, but not a sentence that ends.where another begins.
-fn is_dotted(text: &str) -> bool {
-    text.contains('.') && !text.contains(|char: char| char.is_uppercase())
-}
-
-/// The parts of `HTTPServerError2`: HTTP, Server, Error2.
-struct CaseParts<'a>(&'a str);
-
-impl<'a> Iterator for CaseParts<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        let text = self.0;
-        if text.is_empty() {
-            return None;
-        }
-        let mut before: Option<char> = None;
-        let mut chars = text.char_indices().peekable();
-        let mut end = text.len();
-        while let Some((at, char)) = chars.next() {
-            let next = chars.peek().map(|(_, next)| *next);
-            let rises = before.is_some_and(char::is_lowercase) && char.is_uppercase();
-            let word_begins = before.is_some_and(char::is_uppercase)
-                && char.is_uppercase()
-                && next.is_some_and(char::is_lowercase);
-            // “PDFs” and “McDonald” are not split, since a part would be a single letter.
-            if at > 1 && (rises || (word_begins && text[at..].chars().count() > 2)) {
-                end = at;
-                break;
+    /// Calls `each` with every word of a query for texts in these languages, in order.
+    pub fn of_query(&self, languages: Languages, query: &str, mut each: impl FnMut(QueryWord<'_>)) {
+        let votes = votes(&[query]);
+        let own = votes.likely(languages, 0);
+        // Related languages share stop words, and a short query may have none of those that differ.
+        let languages = votes.likely(languages, 1);
+        let has_accents = folding::fold(query) != folding::normalize(query);
+        pieces(query, &mut |piece| match piece {
+            Piece::Word(word) => {
+                let word = Word::of(word);
+                let folded = folding::fold(&word.bare);
+                let is_common = common_in(&word.bare).has_all_of(word.languages(own));
+                if !folded.is_empty() {
+                    each(QueryWord {
+                        is_common,
+                        ..QueryWord::plain(&self.forms(&word, languages, has_accents), &folded)
+                    });
+                }
             }
-            before = Some(char);
+            Piece::Unspaced(run) => grams::of_query(run, |gram, is_shorter| {
+                each(QueryWord {
+                    is_common: is_shorter,
+                    ..QueryWord::plain(&[gram.to_owned()], gram)
+                });
+            }),
+            Piece::Joined(name) => {
+                let name = joined(name);
+                each(QueryWord {
+                    is_joined: true,
+                    ..QueryWord::plain(&self.forms(&Word::of(&name), languages, has_accents), &name)
+                });
+            }
+            Piece::Symbol(symbol) => each(QueryWord {
+                is_common: true,
+                ..QueryWord::plain(&[symbol.to_owned()], symbol)
+            }),
+        });
+    }
+
+    /// All terms that a word of a query may be in a text.
+    fn forms(&self, word: &Word<'_>, languages: Languages, has_accents: bool) -> Vec<String> {
+        let mut forms = Vec::new();
+        let folded = folding::fold(&word.bare);
+        let mut add = |form: String| {
+            if !form.is_empty() && !forms.contains(&form) {
+                forms.push(form);
+            }
+        };
+        let is_accented = folded != word.bare;
+        let languages = word.languages(languages);
+        for language in languages.iter() {
+            add(self.stem(Some(language), word));
+            if language == Language::Vietnamese {
+                if !has_accents {
+                    add(without_tones(&folded));
+                }
+                continue;
+            }
+            if is_accented {
+                add(self.stemmers.stem(Some(language), &folded));
+            }
+            if language == Language::German {
+                for spelling in other_umlauts(&word.bare) {
+                    add(self.stemmers.stem(Some(language), &spelling));
+                }
+            }
         }
-        self.0 = &text[end..];
-        Some(&text[..end])
+        // As part of an identifier, it is not stemmed.
+        if !is_accented || !languages.is_only(Language::Vietnamese) {
+            add(folded.into_owned());
+        }
+        forms
     }
 }
 
-/// Lower case without accents and apostrophes; ё becomes е, as most people write it.
-fn fold(word: &str) -> String {
-    let word = word
-        .strip_suffix("'s")
-        .or_else(|| word.strip_suffix("’s"))
-        .unwrap_or(word);
-    let mut folded = String::with_capacity(word.len());
-    for char in word
-        .chars()
-        .take(WORD_LIMIT_CHARS)
-        .flat_map(char::to_lowercase)
-    {
-        match char {
-            '\'' | '’' | '\u{300}'..='\u{36f}' | '\u{200c}' | '\u{200d}' => {}
-            'à'..='å' | 'ā' | 'ă' | 'ą' => folded.push('a'),
-            'ç' | 'ć' | 'č' => folded.push('c'),
-            'è'..='ë' | 'ē' | 'ę' | 'ě' => folded.push('e'),
-            'ì'..='ï' | 'ī' => folded.push('i'),
-            'ñ' | 'ń' | 'ň' => folded.push('n'),
-            'ò'..='ö' | 'ø' | 'ō' | 'ő' => folded.push('o'),
-            'ù'..='ü' | 'ū' | 'ů' | 'ű' => folded.push('u'),
-            'ý' | 'ÿ' => folded.push('y'),
-            'ś' | 'š' => folded.push('s'),
-            'ź' | 'ż' | 'ž' => folded.push('z'),
-            'ł' => folded.push('l'),
-            'ß' => folded.push_str("ss"),
-            'æ' => folded.push_str("ae"),
-            'œ' => folded.push_str("oe"),
-            'ё' => folded.push('е'),
-            char => folded.push(char),
-        }
-    }
-    folded
-}
-
-/// Whether the character belongs to a script without spaces between words.
-#[must_use]
-pub fn is_unspaced(char: char) -> bool {
-    matches!(char, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}' |
-        '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
-}
-
-fn pairs(word: &str, each: &mut impl FnMut(Term<'_>)) {
-    let chars: Vec<char> = word.chars().flat_map(char::to_lowercase).collect();
-    let mut pair = String::new();
-    for window in chars.windows(chars.len().min(2)) {
-        pair.clear();
-        pair.extend(window);
-        each(Term {
-            text: &pair,
-            word: &pair,
+impl<'a> Term<'a> {
+    fn plain(text: &'a str) -> Self {
+        Self {
+            text,
+            unaccented: None,
+            word: text,
             is_joined: false,
             is_common: false,
-        });
+        }
     }
+}
+
+impl<'a> QueryWord<'a> {
+    fn plain(terms: &'a [String], word: &'a str) -> Self {
+        Self {
+            terms,
+            word,
+            is_joined: false,
+            is_common: false,
+        }
+    }
+}
+
+/// A word as it is stemmed.
+struct Word<'a> {
+    raw: &'a str,
+    /// Normalized, without apostrophes and what they join to it.
+    bare: Cow<'a, str>,
+}
+
+impl<'a> Word<'a> {
+    fn of(word: &'a str) -> Self {
+        let end = word.char_indices().nth(WORD_LIMIT_CHARS);
+        let raw = end.map_or(word, |(end, _)| &word[..end]);
+        Self {
+            raw,
+            bare: without_apostrophes(folding::normalize(raw)),
+        }
+    }
+
+    /// Those of the languages that it could be in.
+    fn languages(&self, of: Languages) -> Languages {
+        let letter = self.bare.chars().find(|char| char.is_alphabetic());
+        letter.map_or_else(Languages::none, |letter| of.of_script(letter))
+    }
+
+    /// In Turkish, I is the capital of ı, and an apostrophe separates the endings of a name.
+    fn turkish(&self) -> Cow<'_, str> {
+        let name = self
+            .raw
+            .split_once(folding::is_apostrophe)
+            .map_or(self.raw, |(name, _)| name);
+        if name == self.raw && !self.raw.contains(['I', 'İ']) {
+            return Cow::Borrowed(&self.bare);
+        }
+        let lower: String = name
+            .chars()
+            .map(|char| match char {
+                'I' => 'ı',
+                'İ' => 'i',
+                char => char,
+            })
+            .collect();
+        without_apostrophes(Cow::Owned(folding::normalize(&lower).into_owned()))
+    }
+}
+
+/// Removes apostrophes from a normalized word, and an article or possessive that they join to it: `l'homme`, `Müller's`.
+fn without_apostrophes(word: Cow<'_, str>) -> Cow<'_, str> {
+    const ARTICLES: [&str; 28] = [
+        "l", "d", "j", "m", "t", "s", "n", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu", "un",
+        "dell", "all", "dall", "nell", "sull", "coll", "quell", "quest", "bell", "sant", "cos",
+        "anch", "tutt", "dov",
+    ];
+    if !word.contains(['\'', '"']) {
+        return word;
+    }
+    let mut rest = word.strip_suffix("'s").unwrap_or(&word);
+    if let Some((article, noun)) = rest.split_once('\'')
+        && ARTICLES.contains(&article)
+        && noun.chars().nth(1).is_some()
+    {
+        rest = noun;
+    }
+    Cow::Owned(rest.replace(['\'', '"'], ""))
+}
+
+/// German words are also written without umlauts: Müller, Mueller.
+fn other_umlauts(word: &str) -> Vec<String> {
+    const SPELLINGS: [(&str, &str); 3] = [("ä", "ae"), ("ö", "oe"), ("ü", "ue")];
+    let replaced = |from_umlauts: bool| {
+        SPELLINGS.iter().fold(
+            word.to_owned(),
+            |word, (umlaut, letters)| match from_umlauts {
+                true => word.replace(umlaut, letters),
+                false => word.replace(letters, umlaut),
+            },
+        )
+    };
+    let mut spellings = vec![replaced(true), replaced(false)];
+    spellings.retain(|spelling| spelling != word);
+    spellings
+}
+
+/// A Vietnamese word as it is typed without tones. People leave out all or none, and many words have none, so it must not
+/// be confused with such a word.
+fn without_tones(folded: &str) -> String {
+    format!("{folded}\u{2c0}")
+}
+
+/// An identifier in one word.
+fn joined(name: &str) -> String {
+    let letters: String = name.chars().filter(|char| is_word_char(*char)).collect();
+    folding::fold(&letters).replace('\'', "")
+}
+
+fn votes(texts: &[&str]) -> Votes {
+    let mut votes = Votes::default();
+    let words = texts
+        .iter()
+        .flat_map(|text| text.split(|char| !is_word_char(char)))
+        .filter(|word| !word.is_empty());
+    for word in words.take(WORDS_READ) {
+        votes.count(&Word::of(word).bare);
+    }
+    votes
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn check(text: &str, expected: &[&str]) {
-        assert_eq!(Terms::default().list(text), expected, "{text}");
-    }
-
-    #[test]
-    fn words_lose_their_endings() {
-        check(
-            "Running runners ran, connections connected.",
-            &["run", "runner", "ran", "connect", "connect"],
-        );
-        check(
-            "договоры договоров ДОГОВОРОМ",
-            &["договор", "договор", "договор"],
-        );
-        check("Ёлки и елка", &["елк", "и", "елк"]);
-        check(
-            "Café naïve Müller's don't",
-            &["cafe", "naiv", "muller", "dont"],
-        );
-        check("e\u{301}te\u{301}", &["ete"]);
-        check("the wing-body", &["the", "wing", "bodi"]);
-    }
-
-    #[test]
-    fn names_and_numbers_are_found_whole_and_in_parts() {
-        check("max_retries", &["max", "retri", "maxretries"]);
-        check(
-            "parseHttpHeader",
-            &["pars", "http", "header", "parsehttpheader"],
-        );
-        check("HTTPServer PDFs", &["http", "server", "httpserver", "pdfs"]);
-        check("INV-2024-07", &["inv", "2024", "07", "inv202407"]);
-        check("v1.2.3", &["v1", "2", "3", "v123"]);
-        check(
-            "anna@example.org",
-            &["anna", "exampl", "org", "annaexampleorg"],
-        );
-        check("3.5 % of 1000", &["3", "5", "35", "of", "1000"]);
-        check("One.Two", &["one", "two"]);
-    }
-
-    #[test]
-    fn scripts_without_spaces_are_pairs() {
-        check("知識管理", &["知識", "識管", "管理"]);
-        check("語", &["語"]);
-    }
-
-    #[test]
-    fn common_words_are_marked() {
-        let mut common = Vec::new();
-        Terms::default().of("What is the flow в трубе", |term| {
-            common.push(term.is_common)
-        });
-        assert_eq!(common, [true, true, true, false, true, false]);
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_has_terms_that_fit(text in "\\PC{0,200}|[a-zA-Z0-9_.@'-]{0,80}|[А-Яа-яёЁ -]{0,80}") {
-            let terms = Terms::default();
-            for term in terms.list(&text) {
-                prop_assert!(!term.is_empty() || !text.is_ascii());
-                prop_assert!(term.chars().count() <= WORD_LIMIT_CHARS * 3);
-            }
-        }
-    }
-}
+mod tests;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::{
     Store, StoreError,
     query::{Row, readable},
-    search::{fold, pattern},
+    search::{earlier_pattern, fold, pattern},
 };
 
 /// An entry.
@@ -129,12 +129,17 @@ impl Store {
         };
         also(before.is_some(), "id < $3", 3);
         also(action.is_some(), r"action LIKE $4 ESCAPE '\'", 4);
-        also(text.is_some(), r"search_text LIKE $5 ESCAPE '\'", 5);
+        let has_text = r"(search_text LIKE $5 ESCAPE '\' OR search_text LIKE $7 ESCAPE '\')";
+        also(text.is_some(), has_text, 5);
+        if text.is_none() {
+            sql += " AND $7 = ''";
+        }
         sql += " ORDER BY id DESC LIMIT $6";
         // A prefix match.
         let action = action
             .as_deref()
             .map(|action| pattern(action)[1..].to_owned());
+        let earlier_text = text.as_deref().and_then(earlier_pattern);
         let text = text.as_deref().map(pattern);
         let query = self
             .db()
@@ -145,10 +150,10 @@ impl Store {
         let query = query
             .text(&action.unwrap_or_default())
             .text(&text.unwrap_or_default());
-        Ok(readable(
-            &query.bind(i64::from(limit)).fetch_all().await?,
-            read,
-        ))
+        let query = query
+            .bind(i64::from(limit))
+            .text(&earlier_text.unwrap_or_default());
+        Ok(readable(&query.fetch_all().await?, read))
     }
 
     /// Removes entries older than `before`.

@@ -55,8 +55,8 @@ pub struct SearchPiece {
 /// A search term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchWord {
-    /// The word.
-    pub word: String,
+    /// The forms of the word; a text has at least one of them.
+    pub forms: Vec<String>,
     /// A prefix that matches as well.
     pub start: Option<String>,
 }
@@ -426,9 +426,10 @@ impl Question {
         };
         let beginning =
             |start: &str| format!("{}{}", quoted(start), if is_sqlite { " *" } else { ":*" });
-        let word = |SearchWord { word, start }: &SearchWord| match start {
-            Some(start) => format!("({}{or}{})", quoted(word), beginning(start)),
-            None => quoted(word),
+        let word = |SearchWord { forms, start }: &SearchWord| {
+            let forms = forms.iter().map(|form| quoted(form));
+            let all: Vec<String> = forms.chain(start.as_deref().map(beginning)).collect();
+            format!("({})", all.join(or))
         };
         let mut all: Vec<String> = search.words.iter().map(word).collect();
         if is_sqlite {

@@ -154,16 +154,18 @@ impl Store {
     pub async fn chats(&self, owner: UserId, page: &ChatPage) -> Result<Vec<Chat>, StoreError> {
         let sql = select_chats!(
             r"WHERE owner = $1 AND person IS NULL AND expires_at IS NULL AND updated_at < $2
-                AND (search_text LIKE $3 ESCAPE '\' OR EXISTS (
+                AND (search_text LIKE $3 ESCAPE '\' OR search_text LIKE $9 ESCAPE '\' OR EXISTS (
                     SELECT 1 FROM messages
-                    WHERE messages.chat = chats.id AND messages.search_text LIKE $3 ESCAPE '\'))
+                    WHERE messages.chat = chats.id AND (messages.search_text LIKE $3 ESCAPE '\'
+                        OR messages.search_text LIKE $9 ESCAPE '\')))
                 AND (CAST($5 AS BOOLEAN) IS NULL OR archived = $5) AND (NOT $6 OR pinned)
                 AND (CAST($7 AS TEXT) IS NULL OR folder = $7)
                 AND (CAST($8 AS TEXT) IS NULL OR EXISTS (
                     SELECT 1 FROM chat_tags WHERE chat_tags.chat = chats.id AND tag = $8))
               ORDER BY updated_at DESC, chats.id DESC LIMIT $4"
         );
-        let pattern = search::pattern(page.query.as_deref().unwrap_or_default());
+        let wanted = page.query.as_deref().unwrap_or_default();
+        let pattern = search::pattern(wanted);
         let query = self
             .db()
             .read(sql)
@@ -177,6 +179,7 @@ impl Store {
         let rows = query
             .optional_id(page.folder)
             .optional_text(page.tag.as_deref())
+            .optional_text(search::earlier_pattern(wanted).as_deref())
             .fetch_all()
             .await?;
         Ok(readable(&rows, read_chat))

@@ -13,7 +13,7 @@ use crate::{
     collection_readers::may_read,
     pauses::NEVER,
     query::{Row, Tx},
-    search::pattern,
+    search::key_pattern,
 };
 pub use aliases::GraphAlias;
 pub use shares::{GraphShare, SharedEntity, SharedRelation, WholeShare};
@@ -391,7 +391,7 @@ impl Store {
             .db()
             .built(sql)
             .id(collection)
-            .text(&pattern(words))
+            .text(&key_pattern(words))
             .bind(i64::from(limit));
         let found: Result<_, StoreError> =
             query.fetch_all().await?.iter().map(read_entity).collect();

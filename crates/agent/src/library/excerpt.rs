@@ -128,14 +128,16 @@ fn blocks(text: &str) -> Vec<&str> {
 
 /// The stems of the content words.
 pub(crate) fn words(text: &str) -> HashSet<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter_map(stem)
-        .collect()
+    text.split(is_between).filter_map(stem).collect()
+}
+
+fn is_between(c: char) -> bool {
+    !(c.is_alphanumeric() || folding::is_mark(c) || folding::is_invisible(c))
 }
 
 fn shared(text: &str, wanted: &HashSet<String>) -> usize {
     let found: HashSet<String> = text
-        .split(|c: char| !c.is_alphanumeric())
+        .split(is_between)
         .filter_map(stem)
         .filter(|word| wanted.contains(word))
         .collect();
@@ -144,7 +146,7 @@ fn shared(text: &str, wanted: &HashSet<String>) -> usize {
 
 /// The beginning of a word, shared by its inflected forms; numbers are kept whole.
 fn stem(word: &str) -> Option<String> {
-    let word = word.to_lowercase();
+    let word = folding::fold(word).into_owned();
     if word.chars().all(|c| c.is_ascii_digit()) {
         return (word.len() > 1).then_some(word);
     }
@@ -165,6 +167,7 @@ mod tests {
         assert!(found.contains("The Mayflower sailed in 1620."), "{found}");
         assert!(found.chars().count() < 4_100 && found.contains("[…]"));
         assert_eq!(excerpt("short", "x", 10), "short");
+        assert_eq!(words("Новыи\u{306} wal\u{ad}rus"), words("новый WALRUS"));
         let endless = "ё".repeat(50_000);
         assert!(excerpt(&endless, "x", 4_000).chars().count() <= 4_000);
     }

@@ -135,21 +135,31 @@ fn found<'a>(tools: &'a [ToolSpec], query: &str) -> Vec<&'a ToolSpec> {
         .collect()
 }
 
-/// The words of a text in lower case; a camel-case name is split.
+/// The folded words of a text; a camel-case name is split.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;
     for letter in text.chars() {
+        if folding::is_mark(letter) || folding::is_invisible(letter) {
+            // Part of the letter before it.
+            words
+                .last_mut()
+                .into_iter()
+                .for_each(|word| word.push(letter));
+            continue;
+        }
         if !letter.is_alphanumeric() || was_lower && letter.is_uppercase() {
             words.push(String::new());
         }
         if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
-            word.extend(letter.to_lowercase());
+            word.push(letter);
         }
         was_lower = letter.is_lowercase();
     }
-    words.retain(|word| word.chars().count() > 1);
-    words
+    let folded = words.iter().map(|word| folding::fold(word).into_owned());
+    folded
+        .filter(|word| word.chars().nth(1).is_some())
+        .collect()
 }
 
 /// Whether two words differ only in an ending.
@@ -193,6 +203,7 @@ mod tests {
         check("jira", &["jira__createIssue", "jira__list_projects"]);
         check("письмо", &[]);
         check("письма", &["mail__поиск"]);
+        check("Creátes", &["jira__createIssue"]);
         check("?!", &[]);
         let result = result(&found(&tools, "project"));
         assert_eq!(

@@ -9,7 +9,7 @@ use std::{
 use super::{
     ChunkToIndex, Segment, ToIndex, Vectors, postings::PostingsWriter, segment::KEY_TERMS,
 };
-use crate::words::Terms;
+use crate::words::{Languages, Terms};
 
 /// Weight of a word in a title or heading, relative to one in the text.
 const HEADING_WEIGHT: u32 = 3;
@@ -77,10 +77,17 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn add(&mut self, document: &ToIndex<'_>) {
+        let texts: Vec<&str> = document.chunks.iter().map(|chunk| chunk.text).collect();
+        // Chunks that do not tell, such as tables, are in the language of the others.
+        let usual = self.terms.languages(&texts, Languages::default());
+        let mut languages = Languages::none();
         for chunk in document.chunks {
-            self.add_chunk(document.title, chunk);
+            let of_chunk = self.terms.languages(&[chunk.text], usual);
+            languages = languages.with(of_chunk);
+            self.add_chunk(document.title, chunk, of_chunk);
         }
         self.segment.documents.push(document.document);
+        self.segment.languages.push(languages);
         self.vectors
             .push(Vectors::of(document.chunks.iter().map(|chunk| chunk.vector)).map(Arc::new));
         self.segment
@@ -88,15 +95,24 @@ impl<'a> Builder<'a> {
             .push(u32::try_from(self.segment.lengths.len()).unwrap_or(u32::MAX));
     }
 
-    fn add_chunk(&mut self, title: &str, chunk: &ChunkToIndex<'_>) {
+    fn add_chunk(&mut self, title: &str, chunk: &ChunkToIndex<'_>, languages: Languages) {
         let mut length = 0_u32;
         let counts = &mut self.counts;
+        let ending = file_ending(title);
         let mut count = |text: &str, weight: u32| {
-            self.terms.of(text, |term| {
+            let is_title = std::ptr::eq(text, title);
+            self.terms.of_text_in(languages, text, |term| {
+                if is_title && !term.is_joined && ending.as_deref() == Some(term.word) {
+                    return;
+                }
                 let count = counts
                     .entry(number_of(term.text))
                     .or_insert((0, term.is_common));
                 count.0 += weight;
+                if let Some(form) = term.unaccented {
+                    // Never one of the characteristic terms, which the term itself may be.
+                    counts.entry(number_of(form)).or_insert((0, true)).0 += weight;
+                }
                 // Common words would make a chunk count as long that is only wordy.
                 length += if term.is_common { 0 } else { weight };
             });
@@ -152,6 +168,17 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// The ending of a file name, which says nothing about the topic: `txt` of `report.txt`. With the name it is still found,
+/// as an identifier.
+fn file_ending(title: &str) -> Option<String> {
+    let (name, ending) = title.rsplit_once('.')?;
+    let is_ending = !name.is_empty()
+        && (2..=5).contains(&ending.len())
+        && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && ending.bytes().any(|byte| byte.is_ascii_lowercase());
+    is_ending.then(|| ending.to_ascii_lowercase())
+}
+
 /// The most characteristic terms of a chunk: frequent in it and rare elsewhere. Each input has the term's position, the
 /// number of chunks that contain it, and its frequency in this one. The output is ordered by position.
 fn keys(terms: impl Iterator<Item = (u32, u32, u32)>, chunks: usize) -> Vec<(u32, u32)> {
@@ -180,6 +207,7 @@ impl Segment {
 
     pub(super) fn shrink(&mut self) {
         self.documents.shrink_to_fit();
+        self.languages.shrink_to_fit();
         self.starts.shrink_to_fit();
         self.lengths.shrink_to_fit();
         self.key_starts.shrink_to_fit();

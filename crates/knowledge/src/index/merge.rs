@@ -53,6 +53,7 @@ fn take_documents(part: &Kept, merged: &mut Segment) -> Vec<u32> {
             merged.lengths.push(segment.lengths[chunk]);
         }
         merged.documents.push(*document);
+        merged.languages.push(segment.languages[position]);
         merged
             .starts
             .push(u32::try_from(merged.lengths.len()).unwrap_or(u32::MAX));

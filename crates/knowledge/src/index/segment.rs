@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{dictionary::Dictionary, postings::Postings};
+use crate::words::Languages;
 
 /// Positions of postings have 32 bits.
 pub(super) const POSTINGS_LIMIT_BYTES: usize = 3_000_000_000;
@@ -13,6 +14,8 @@ pub(super) const KEY_TERMS: usize = 12;
 #[derive(Debug, Default)]
 pub(crate) struct Segment {
     pub(crate) documents: Vec<u128>,
+    /// The languages in which each document's words are stemmed.
+    pub(crate) languages: Vec<Languages>,
     /// The first chunk of each document, and the end.
     pub(super) starts: Vec<u32>,
     /// Number of terms per chunk, with headings weighted.
@@ -90,6 +93,7 @@ impl Segment {
 
     pub(super) fn size_bytes(&self) -> usize {
         self.documents.capacity() * 16
+            + self.languages.capacity() * size_of::<Languages>()
             + (self.starts.capacity() + self.key_starts.capacity()) * 4
             + self.lengths.capacity() * 2
             + self.keys.capacity()

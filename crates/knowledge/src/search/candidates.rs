@@ -1,7 +1,10 @@
 //! The chunks that may be found, with their scores.
 
 use super::{Hit, Meaning, Scores};
-use crate::index::{Index, Kept, PreparedVector};
+use crate::{
+    index::{Index, Kept, PreparedVector},
+    words::Languages,
+};
 
 /// All chunks of the indexes.
 pub(super) struct Candidates<'a> {
@@ -57,6 +60,15 @@ impl<'a> Candidates<'a> {
         Self {
             parts: parts.map(part).collect(),
         }
+    }
+
+    /// The languages in which the words of the documents are stemmed.
+    pub(super) fn languages(&self) -> Languages {
+        let of_parts = self
+            .parts
+            .iter()
+            .flat_map(|part| &part.kept.segment.languages);
+        of_parts.fold(Languages::none(), |all, languages| all.with(*languages))
     }
 
     /// Computes the similarity of all chunks to the question, from what is known for their index.

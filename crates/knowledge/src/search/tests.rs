@@ -344,9 +344,106 @@ fn scores_are_those_of_bm25() {
     // Three chunks with 8 terms; the word occurs in one of them, twice among 3 terms.
     let idf = f32::ln(1.0 + 2.5 / 1.5);
     let length = 3.0 / (8.0 / 3.0);
-    let expected = idf * 2.0 * 3.0 / (2.0 + 2.0 * (0.25 + 0.75 * length));
+    let expected = idf * 2.0 * 2.2 / (2.0 + 1.2 * (0.25 + 0.75 * length));
     assert!(
         (hits[0].scores.words - expected).abs() < 1e-5,
         "{hits:?}, {expected}"
     );
+}
+
+#[test]
+fn nothing_is_found_by_the_ending_of_its_file() {
+    let chunk = |text| ChunkToIndex {
+        text,
+        headings: &[],
+        vector: None,
+    };
+    let chunks = [chunk("Йошкар-Ола is a city"), chunk("Bread and salt")];
+    let document = |document, title, chunk: usize| ToIndex {
+        document,
+        title,
+        chunks: &chunks[chunk..=chunk],
+    };
+    let mut index = Index::default();
+    index.put(
+        &Terms::default(),
+        &[document(1, "nfc.txt", 0), document(2, "other.txt", 1)],
+    );
+    let found = |question: &str| {
+        let hits = search(&Terms::default(), &[&index], &ask(question));
+        hits.iter().map(|hit| hit.document).collect::<Vec<_>>()
+    };
+    assert_eq!(found("Йошкар"), [1]);
+    assert_eq!(found("other.txt"), [2]);
+    assert_eq!(found("nfc"), [1]);
+    assert_eq!(found("txt"), []);
+}
+
+#[test]
+fn a_word_in_several_forms_counts_once() {
+    let german = "Die Organisation in der Stadt und die Organisationen der Länder sind nicht neu.";
+    let english = "The organization of the city and the organizations of the country are not new.";
+    let both = index(&[(1, german), (2, english)]);
+    let alone = index(&[(2, english), (3, "Das ist und war nicht die Katze.")]);
+    let words = |index: &Index, question: &str| {
+        let hits = search(&Terms::default(), &[index], &ask(question));
+        hits.iter()
+            .find(|hit| hit.document == 2)
+            .unwrap()
+            .scores
+            .words
+    };
+    // “organizations” is stemmed in two ways, but each chunk has it once.
+    let score = words(&alone, "organizations");
+    assert!(score > 0.0 && words(&alone, "organizations, organization") < score * 1.5);
+    let hits = search(&Terms::default(), &[&both], &ask("Organisationen"));
+    assert_eq!(hits[0].document, 1);
+}
+
+#[test]
+fn documents_of_several_languages_are_found_by_inflected_words() {
+    let index = index(&[
+        (
+            1,
+            "Die Häuser in der Straße sind nicht neu, und das ist gut.",
+        ),
+        (
+            2,
+            "Les élèves ont étudié dans une école et ils ne sont pas là.",
+        ),
+        (3, "В гавани стоят лодки и ждут ветра."),
+        (4, "Οι δρόμοι της πόλης είναι στενοί και παλιοί."),
+        (5, "서울은 대한민국의 수도이다"),
+        (6, "知識管理系統"),
+        (7, "1,2 | 3,4 | Häuser"),
+    ]);
+    let first = |question: &str| {
+        let hits = search(&Terms::default(), &[&index], &ask(question));
+        hits.first().map(|hit| hit.document)
+    };
+    assert_eq!(first("Straßen"), Some(1));
+    assert_eq!(first("étudier"), Some(2));
+    assert_eq!(first("лодка"), Some(3));
+    assert_eq!(first("ο δρόμος της πόλης"), Some(4));
+    assert_eq!(first("대한민국"), Some(5));
+    assert_eq!(first("管理"), Some(6));
+}
+
+#[test]
+fn stop_words_alone_find_nothing_beside_other_words() {
+    let index = index(&[
+        (1, "The boat is in the harbour"),
+        (2, "The tide of the sea"),
+    ]);
+    let hits = search(
+        &Terms::default(),
+        &[&index],
+        &ask("the harbour of the zebra"),
+    );
+    let by_words: Vec<u128> = hits
+        .iter()
+        .filter(|hit| hit.scores.words > 0.0)
+        .map(|hit| hit.document)
+        .collect();
+    assert_eq!(by_words, [1]);
 }

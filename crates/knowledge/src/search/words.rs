@@ -1,13 +1,16 @@
 //! BM25 over the admitted chunks: first with the question's words, then with additional ones from the best chunks (RM3
 //! feedback), which finds the same content in other words, in any language.
 
-use std::collections::HashMap;
+use std::{cmp::Reverse, collections::HashMap};
 
 use super::candidates::{Candidates, Part, Place};
-use crate::{index::number_of, words::Terms};
+use crate::{
+    index::{Postings, Segment, number_of},
+    words::{Languages, Terms},
+};
 
 /// BM25's term frequency saturation, and its length normalization.
-const SATURATION: f32 = 2.0;
+const SATURATION: f32 = 1.2;
 const LENGTH_SHARE: f32 = 0.75;
 /// Feedback comes from this many of the best chunks …
 pub(super) const FEEDBACK_CHUNKS: usize = 3;
@@ -15,30 +18,83 @@ pub(super) const FEEDBACK_CHUNKS: usize = 3;
 const FEEDBACK_TERMS: usize = 15;
 /// … and leaves the question this share of the weight.
 const OWN_SHARE: f32 = 0.6;
+/// Weight of a stop word, if the question has other words.
+const COMMON_WEIGHT: f32 = 0.2;
 /// Maximum number of different words looked up, in case the question is a whole document.
-const TERMS_LIMIT: usize = 1000;
+const WORDS_LIMIT: usize = 1000;
 
-/// Terms with their weights.
-pub(super) type Weights = HashMap<u64, f32>;
+/// The words of a question. Each is a set of terms, of which a chunk usually has one: ascending, and not empty.
+pub(super) type Weights = HashMap<Vec<u64>, Weight>;
 
-/// The words of a question; common ones only if it has no others.
-pub(super) fn weights(terms: &Terms, question: &str) -> Weights {
-    let mut rare = Weights::new();
-    let mut common = Weights::new();
-    terms.of(question, |term| {
-        let weights = if term.is_common {
-            &mut common
-        } else {
-            &mut rare
-        };
-        if weights.len() < TERMS_LIMIT {
-            *weights.entry(number_of(term.text)).or_insert(0.0) += 1.0;
+/// How much a word of a question counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Weight {
+    share: f32,
+    /// Whether it counts only for chunks that have other words of the question.
+    is_common: bool,
+}
+
+/// The words of a question for texts in these languages.
+pub(super) fn own(terms: &Terms, languages: Languages, question: &str) -> Weights {
+    let mut weights = Weights::new();
+    terms.of_query(languages, question, |word| {
+        let mut numbers: Vec<u64> = word.terms.iter().map(|term| number_of(term)).collect();
+        numbers.sort_unstable();
+        if weights.len() < WORDS_LIMIT || weights.contains_key(&numbers) {
+            let weight = weights.entry(numbers).or_default();
+            weight.share += 1.0;
+            weight.is_common = word.is_common;
         }
     });
-    let mut weights = if rare.is_empty() { common } else { rare };
-    let sum: f32 = weights.values().sum();
-    weights.values_mut().for_each(|weight| *weight /= sum);
+    let has_rare = weights.values().any(|weight| !weight.is_common);
+    for weight in weights.values_mut().filter(|weight| weight.is_common) {
+        weight.share *= COMMON_WEIGHT;
+        weight.is_common = has_rare;
+    }
+    let sum: f32 = weights.values().map(|weight| weight.share).sum();
+    weights.values_mut().for_each(|weight| weight.share /= sum);
     weights
+}
+
+/// The chunks of a part that have a word, with how often: by the term that occurs most often.
+enum Matches<'a> {
+    One(Postings<'a>),
+    Several(Vec<(u32, u32)>),
+}
+
+impl<'a> Matches<'a> {
+    fn of(part: &Part<'a>, word: &[u64]) -> Option<Self> {
+        let segment = &part.kept.segment;
+        let mut lists = word.iter().filter_map(|term| segment.postings(*term));
+        let first = lists.next()?;
+        let Some(second) = lists.next() else {
+            return Some(Self::One(first));
+        };
+        let several = [first, second].into_iter().chain(lists);
+        let mut matches: Vec<(u32, u32)> = Vec::new();
+        for list in several {
+            list.each(|chunk, times| matches.push((chunk, times)));
+        }
+        matches.sort_unstable_by_key(|(chunk, times)| (*chunk, Reverse(*times)));
+        matches.dedup_by_key(|(chunk, _)| *chunk);
+        Some(Self::Several(matches))
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::One(list) => list.count as usize,
+            Self::Several(matches) => matches.len(),
+        }
+    }
+
+    fn each(self, mut each: impl FnMut(u32, u32)) {
+        match self {
+            Self::One(list) => list.each(each),
+            Self::Several(matches) => matches
+                .into_iter()
+                .for_each(|(chunk, times)| each(chunk, times)),
+        }
+    }
 }
 
 /// Statistics over all chunks that BM25 needs.
@@ -62,13 +118,9 @@ impl Scoring {
         }
     }
 
-    /// The inverse document frequency (idf) of a term.
-    fn rarity(&self, candidates: &Candidates<'_>, term: u64) -> f32 {
-        let lists = candidates
-            .parts
-            .iter()
-            .filter_map(|part| part.kept.segment.postings(term));
-        let count = lists.map(|list| list.count as f32).sum::<f32>();
+    /// The inverse document frequency (idf) of a word that this many chunks have.
+    fn rarity(&self, count: usize) -> f32 {
+        let count = count as f32;
         (1.0 + (self.chunks - count + 0.5).max(0.0) / (count + 0.5)).ln()
     }
 
@@ -80,29 +132,51 @@ impl Scoring {
         into: for<'p> fn(&'p mut Part<'_>) -> &'p mut Vec<f32>,
     ) {
         // In a fixed order, so that floating-point sums are reproducible.
-        let mut terms: Vec<(u64, f32)> = weights
+        let mut words: Vec<(&Vec<u64>, Weight)> = weights
             .iter()
-            .map(|(term, weight)| (*term, weight * self.rarity(candidates, *term)))
+            .map(|(word, weight)| (word, *weight))
             .collect();
-        terms.sort_unstable_by_key(|(term, _)| *term);
-        for part in &mut candidates.parts {
-            let segment = &part.kept.segment;
-            let mut scores = vec![0.0_f32; segment.chunk_count()];
-            for (term, weight) in &terms {
-                let Some(list) = segment.postings(*term) else {
-                    continue;
-                };
-                list.each(|chunk, times| {
-                    let chunk = chunk as usize;
-                    let length = f32::from(segment.length(chunk)) / self.mean_length;
-                    let norm = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * length);
-                    let times = times as f32;
-                    scores[chunk] += weight * times * (SATURATION + 1.0) / (times + norm);
-                });
+        words.sort_unstable_by_key(|(word, weight)| (weight.is_common, *word));
+        let chunk_counts = candidates
+            .parts
+            .iter()
+            .map(|part| part.kept.segment.chunk_count());
+        let mut scores: Vec<Vec<f32>> = chunk_counts.map(|count| vec![0.0; count]).collect();
+        for (word, weight) in words {
+            let matches: Vec<Option<Matches<'_>>> = candidates
+                .parts
+                .iter()
+                .map(|part| Matches::of(part, word))
+                .collect();
+            let count = matches.iter().flatten().map(Matches::count).sum();
+            let weight = Weight {
+                share: weight.share * self.rarity(count),
+                ..weight
+            };
+            let parts = candidates.parts.iter().zip(&mut scores);
+            for ((part, scores), matches) in parts.zip(matches) {
+                let Some(matches) = matches else { continue };
+                self.add(&part.kept.segment, weight, matches, scores);
             }
+        }
+        for (part, mut scores) in candidates.parts.iter_mut().zip(scores) {
             part.close(&mut scores);
             *into(part) = scores;
         }
+    }
+
+    /// Adds the score of one word.
+    fn add(&self, segment: &Segment, weight: Weight, matches: Matches<'_>, scores: &mut [f32]) {
+        matches.each(|chunk, times| {
+            let chunk = chunk as usize;
+            if weight.is_common && scores[chunk] == 0.0 {
+                return;
+            }
+            let length = f32::from(segment.length(chunk)) / self.mean_length;
+            let norm = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * length);
+            let times = times as f32;
+            scores[chunk] += weight.share * times * (SATURATION + 1.0) / (times + norm);
+        });
     }
 
     /// The question's words with those of the best chunks.
@@ -112,7 +186,7 @@ impl Scoring {
         best: &[(Place, f32)],
         mut own: Weights,
     ) -> Weights {
-        let mut found = Weights::new();
+        let mut found: HashMap<u64, f32> = HashMap::new();
         for (Place { part, chunk }, score) in best {
             let segment = &candidates.parts[*part].kept.segment;
             let length = f32::from(segment.length(*chunk).max(1));
@@ -120,7 +194,11 @@ impl Scoring {
                 *found.entry(term).or_insert(0.0) += score * times as f32 / length;
             });
         }
-        let worth = |term: u64, weight: f32| weight * self.rarity(candidates, term);
+        let worth = |term: u64, weight: f32| {
+            let parts = candidates.parts.iter();
+            let lists = parts.filter_map(|part| part.kept.segment.postings(term));
+            weight * self.rarity(lists.map(|list| list.count as usize).sum())
+        };
         let mut found: Vec<(f32, u64, f32)> = found
             .into_iter()
             .map(|(term, weight)| (worth(term, weight), term, weight))
@@ -129,9 +207,15 @@ impl Scoring {
         found.truncate(FEEDBACK_TERMS);
         let sum: f32 = found.iter().map(|(_, _, weight)| weight).sum();
         if sum > 0.0 && !own.is_empty() {
-            own.values_mut().for_each(|weight| *weight *= OWN_SHARE);
+            own.retain(|_, weight| !weight.is_common);
+            own.values_mut()
+                .for_each(|weight| weight.share *= OWN_SHARE);
+            let own_words: Vec<Vec<u64>> = own.keys().cloned().collect();
             for (_, term, weight) in found {
-                *own.entry(term).or_insert(0.0) += weight / sum * (1.0 - OWN_SHARE);
+                let is_form = |word: &&Vec<u64>| word.binary_search(&term).is_ok();
+                let word = own_words.iter().filter(is_form).min().cloned();
+                let word = word.unwrap_or_else(|| vec![term]);
+                own.entry(word).or_default().share += weight / sum * (1.0 - OWN_SHARE);
             }
         }
         own

@@ -64,7 +64,7 @@ fn asked(query: &str) -> ChatSearch {
         .split_whitespace()
         .zip(1..)
         .map(|(word, at)| SearchWord {
-            word: word.to_owned(),
+            forms: vec![word.to_owned()],
             start: (start && at == last).then(|| word.to_owned()),
         });
     ChatSearch {
@@ -335,7 +335,7 @@ async fn takes_any_word(store: Store) {
     for word in ["'", "\"", "\\", "'':*", "§title", "a\0b", "NOT", "&"] {
         let search = ChatSearch {
             words: vec![SearchWord {
-                word: word.to_owned(),
+                forms: vec![word.to_owned()],
                 start: Some(word.to_owned()),
             }],
             limit: 10,

@@ -31,9 +31,7 @@ pub(super) fn tool() -> Result<Tool, ToolFailure> {
 }
 
 async fn search(arguments: Arguments, context: ToolContext) -> Result<String, ToolFailure> {
-    let words: Vec<String> = arguments
-        .query
-        .to_lowercase()
+    let words: Vec<String> = folding::fold(&arguments.query)
         .split_whitespace()
         .map(str::to_owned)
         .collect();
@@ -51,13 +49,13 @@ async fn search(arguments: Arguments, context: ToolContext) -> Result<String, To
         let all = format!(
             "{}\n{}\n{}",
             content.name, content.description, content.text
-        )
-        .to_lowercase();
+        );
+        let all = folding::fold(&all);
         if !words.iter().all(|word| all.contains(word.as_str())) {
             continue;
         }
         let is_hit = |line: &&str| {
-            let line = line.to_lowercase();
+            let line = folding::fold(line);
             words.iter().any(|word| line.contains(word.as_str()))
         };
         let mut lines: Vec<&str> = content.text.lines().filter(is_hit).collect();

@@ -1,11 +1,12 @@
 //! Splits texts and queries into the words that are compared, and finds the words of a query in a text.
 //!
-//! The words are the stems of the document search, and also the full words, so that a prefix of a word finds it.
-//! Scripts without spaces are split into single characters and pairs of them.
+//! The words are the stems of the document search, and also the full words, so that a prefix of a word finds it. A query
+//! is stemmed by every language, since the languages of the chats are not known.
 
 use std::{collections::HashSet, ops::Range};
 
-use knowledge::is_unspaced;
+use folding::Folded;
+use knowledge::{Languages, Term, is_unspaced};
 use store::SearchWord;
 
 use super::TERMS;
@@ -22,19 +23,18 @@ const BEFORE_CHARS: usize = 60;
 /// The different words of a text.
 pub(super) fn words_of(text: &str) -> HashSet<String> {
     let mut words = HashSet::new();
-    for run in runs(text) {
-        let run = &text[run];
-        if run.chars().next().is_some_and(is_unspaced) {
-            words.extend(run.chars().flat_map(char::to_lowercase).map(String::from));
-        }
-    }
-    TERMS.of(&apart(text), |term| {
+    TERMS.of(text, |term| {
         if words.len() < MAX_WORDS {
-            words.extend([clean(term.text), clean(term.word)]);
+            words.extend(forms_of(term).map(clean));
         }
     });
     words.remove("");
     words
+}
+
+/// What a query may match of a term.
+fn forms_of(term: Term<'_>) -> impl Iterator<Item = &str> {
+    [term.text, term.word].into_iter().chain(term.unaccented)
 }
 
 /// A search query.
@@ -47,15 +47,16 @@ impl Question {
     pub(crate) fn parse(text: &str) -> Self {
         let text: String = text.chars().take(QUESTION_CHARS).collect();
         let mut words: Vec<(SearchWord, bool)> = Vec::new();
-        TERMS.of(&apart(&text), |term| {
-            let word = clean(term.text);
-            if !term.is_joined && !word.is_empty() {
+        TERMS.of_query(Languages::all(), &text, |word| {
+            let start = clean(word.word);
+            if !word.is_joined && !start.is_empty() {
+                let forms = word.terms.iter().map(|form| clean(form)).collect();
                 words.push((
                     SearchWord {
-                        word,
-                        start: Some(clean(term.word)),
+                        forms,
+                        start: Some(start),
                     },
-                    term.is_common,
+                    word.is_common,
                 ));
             }
         });
@@ -64,11 +65,11 @@ impl Question {
         let has_rare = words.iter().any(|(_, is_common)| !is_common);
         let mut asked: Vec<SearchWord> = Vec::new();
         for (at, (mut word, is_common)) in words.into_iter().enumerate() {
-            let is_start = at == last && is_unfinished && may_be_start(&word.word);
             if is_common && has_rare {
                 continue;
             }
-            word.start = word.start.filter(|_| is_start);
+            let is_last = at == last && is_unfinished;
+            word.start = word.start.filter(|start| is_last && may_be_start(start));
             if !asked.contains(&word) && asked.len() < QUESTION_WORDS {
                 asked.push(word);
             }
@@ -96,8 +97,9 @@ impl Question {
     }
 
     fn first_in(&self, text: &str) -> Option<Range<usize>> {
+        let languages = TERMS.languages(&[text], Languages::default());
         runs(text).find_map(|run| {
-            self.marks_in(&text[run.clone()], run.start)
+            self.marks_in(languages, &text[run.clone()], run.start)
                 .first()
                 .cloned()
         })
@@ -125,9 +127,10 @@ impl Question {
 
     /// The places of the words, in order.
     fn marks(&self, text: &str) -> Vec<Range<usize>> {
+        let languages = TERMS.languages(&[text], Languages::default());
         let mut marks: Vec<Range<usize>> = Vec::new();
         for run in runs(text) {
-            for mark in self.marks_in(&text[run.clone()], run.start) {
+            for mark in self.marks_in(languages, &text[run.clone()], run.start) {
                 match marks.last_mut() {
                     Some(last) if last.end >= mark.start => last.end = last.end.max(mark.end),
                     _ => marks.push(mark),
@@ -138,23 +141,23 @@ impl Question {
     }
 
     /// Their places in a run of letters that begins at `from`: the whole run, or parts of it in scripts without spaces.
-    fn marks_in(&self, run: &str, from: usize) -> Vec<Range<usize>> {
+    fn marks_in(&self, languages: Languages, run: &str, from: usize) -> Vec<Range<usize>> {
         if run.chars().next().is_some_and(is_unspaced) {
-            let mut marks: Vec<Range<usize>> = self
-                .0
-                .iter()
-                .flat_map(|word| run.match_indices(word.word.as_str()))
-                .map(|(at, found)| from + at..from + at + found.len())
+            let folded = Folded::of(run);
+            let forms = self.0.iter().flat_map(|word| &word.forms);
+            let found = forms.flat_map(|form| folded.text().match_indices(form.as_str()));
+            let mut marks: Vec<Range<usize>> = found
+                .map(|(at, found)| folded.original(at..at + found.len()))
+                .map(|mark| from + mark.start..from + mark.end)
                 .collect();
             marks.sort_by_key(|mark| mark.start);
             return marks;
         }
         let mut is_found = false;
-        TERMS.of(run, |term| {
+        TERMS.of_text_in(languages, run, |term| {
             is_found |= self.0.iter().any(|asked| {
                 let begins = |start: &String| term.word.starts_with(start.as_str());
-                asked.word == term.text
-                    || asked.word == term.word
+                forms_of(term).any(|form| asked.forms.iter().any(|asked| asked == form))
                     || asked.start.as_ref().is_some_and(begins)
             });
         });
@@ -229,25 +232,6 @@ fn clean(word: &str) -> String {
         .collect()
 }
 
-/// The text with a space wherever a script with spaces meets one without.
-fn apart(text: &str) -> String {
-    let mut parted = String::with_capacity(text.len());
-    let mut before: Option<char> = None;
-    for char in text.chars() {
-        let meets = before.is_some_and(|before| {
-            before.is_alphanumeric()
-                && char.is_alphanumeric()
-                && is_unspaced(before) != is_unspaced(char)
-        });
-        if meets {
-            parted.push(' ');
-        }
-        parted.push(char);
-        before = Some(char);
-    }
-    parted
-}
-
 /// The runs of letters and digits in a text, each in one kind of script.
 fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
@@ -256,8 +240,7 @@ fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
         let kind = text[start..].chars().next().is_some_and(is_unspaced);
         let goes_on = |char: char| match char.is_alphanumeric() {
             true => is_unspaced(char) == kind,
-            // Combining accents and vowel signs.
-            false => !char.is_ascii() && !char.is_whitespace() && is_mark(char),
+            false => folding::is_mark(char) || folding::is_invisible(char),
         };
         let length = text[start..]
             .find(|char| !goes_on(char))
@@ -265,11 +248,6 @@ fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
         at = start + length;
         Some(start..at)
     })
-}
-
-fn is_mark(char: char) -> bool {
-    matches!(char, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{900}'..='\u{903}' |
-        '\u{93a}'..='\u{94f}' | '\u{200c}' | '\u{200d}' | '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}')
 }
 
 #[cfg(test)]
@@ -292,7 +270,8 @@ mod tests {
         let words = words_of(text);
         let has = |asked: &SearchWord| {
             let begins = |start: &String| words.iter().any(|word| word.starts_with(start.as_str()));
-            words.contains(&asked.word) || asked.start.as_ref().is_some_and(begins)
+            let is_in = asked.forms.iter().any(|form| words.contains(form));
+            is_in || asked.start.as_ref().is_some_and(begins)
         };
         let asked = Question::parse(question);
         !asked.is_empty() && asked.0.iter().all(has)
@@ -339,6 +318,38 @@ mod tests {
         check("Rust入門", "新しいRust入門書", "新しい[Rust入門]書");
         check("rust", "新しいRust入門書", "新しい[Rust]入門書");
         assert!(!finds("識管", "管理知識"));
+    }
+
+    #[test]
+    fn encodings_and_spellings_are_one() {
+        check("Новый", "Новыи\u{306} рейс", "[Новыи\u{306}] рейс");
+        check("Tiếng", "Tiê\u{301}ng Việt", "[Tiê\u{301}ng] Việt");
+        check(
+            "tieng viet",
+            "Tiếng Việt là ngôn ngữ của tôi",
+            "[Tiếng] [Việt] là ngôn ngữ của tôi",
+        );
+        check("كتاب", "كِتَابُ الجديد", "[كِتَابُ] الجديد");
+        check("walrus", "wal\u{ad}rus soft", "[wal\u{ad}rus] soft");
+        check("abc123", "ＡＢＣ１２３ full", "[ＡＢＣ１２３] full");
+        check("οδός", "ΟΔΟΣ greek", "[ΟΔΟΣ] greek");
+        check("テスト", "日本語のﾃｽﾄです", "日本語の[ﾃｽﾄ]です");
+        check("istanbul", "İSTANBUL şehri", "[İSTANBUL] şehri");
+    }
+
+    #[test]
+    fn words_are_stemmed_in_their_language() {
+        check(
+            "Häuser",
+            "Das Haus ist nicht neu und die Straße auch",
+            "Das [Haus] ist nicht neu und die Straße auch",
+        );
+        check(
+            "niños",
+            "El niño está en la casa",
+            "El [niño] está en la casa",
+        );
+        check("한국", "한국은 대한민국의 약칭", "[한국]은 대한민국의 약칭");
     }
 
     #[test]
