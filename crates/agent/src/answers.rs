@@ -1,34 +1,43 @@
 //! Texts that are emitted as a whole: answers that hooks check first, and texts that no model streams.
 
-use domain::EventBody;
+use domain::{EventBody, event::Source};
 
 use crate::{
     AnswerForm,
     answer::Answer,
     hooks::{Settled, after_answer, before_answer},
     journal::Step,
+    research::unconfirmed,
     turns::{AgentContext, Stop},
 };
 
 /// Emits a finished text, as the agent's answer or as an interim message.
 pub(crate) async fn write_text(agent: &AgentContext, text: &str, answer: bool) {
+    write_cited(agent, text, answer, &[]).await;
+}
+
+/// Emits a finished text with those of its citations whose quotes in `proofs` do not confirm their sentence.
+async fn write_cited(agent: &AgentContext, text: &str, answer: bool, proofs: &[Source]) {
     let item = agent.journal.next_item('t');
     let text = text.to_owned();
     agent.clear_status().await;
-    for body in [
-        EventBody::TextStarted { item: item.clone() },
-        EventBody::TextDelta {
-            item: item.clone(),
-            delta: text.clone(),
-        },
-        EventBody::TextFinished {
-            item,
-            text,
-            answer,
-            reasoning: false,
-        },
-    ] {
-        agent.emitter.emit(body).await;
+    let sources = unconfirmed(&item, &text, proofs);
+    let cited = (!sources.is_empty()).then_some(EventBody::SourcesFound { sources });
+    let started = EventBody::TextStarted { item: item.clone() };
+    let delta = EventBody::TextDelta {
+        item: item.clone(),
+        delta: text.clone(),
+    };
+    let finished = EventBody::TextFinished {
+        item,
+        text,
+        answer,
+        reasoning: false,
+    };
+    for body in [Some(started), Some(delta), cited, Some(finished)] {
+        if let Some(body) = body {
+            agent.emitter.emit(body).await;
+        }
     }
 }
 
@@ -42,21 +51,37 @@ pub(crate) async fn write_answer(
     text: &str,
     form: Option<&AnswerForm>,
 ) -> Result<String, Stop> {
-    show(agent, step, text.to_owned(), form, false).await
+    let text = checked(agent, step, text.to_owned(), form, false).await?;
+    write_text(agent, &text, true).await;
+    Ok(text)
 }
 
-async fn show(
+/// Like [`write_answer`], for a report that cites `proofs`.
+///
+/// # Errors
+/// If a hook withholds it.
+pub(crate) async fn write_report(
+    agent: &AgentContext,
+    step: u32,
+    text: &str,
+    proofs: &[Source],
+) -> Result<String, Stop> {
+    let text = checked(agent, step, text.to_owned(), None, false).await?;
+    write_cited(agent, &text, true, proofs).await;
+    Ok(text)
+}
+
+/// The text after hooks have checked or changed it.
+async fn checked(
     agent: &AgentContext,
     step: u32,
     text: String,
     form: Option<&AnswerForm>,
     is_replayed: bool,
 ) -> Result<String, Stop> {
-    let text = after_answer(agent, step, text, form, is_replayed)
+    after_answer(agent, step, text, form, is_replayed)
         .await
-        .map_err(|denied| denied.withholds())?;
-    write_text(agent, &text, true).await;
-    Ok(text)
+        .map_err(|denied| denied.withholds())
 }
 
 /// The text of an answer that ends the agent's work regardless of hooks, emitted unless it was streamed.
@@ -104,8 +129,10 @@ pub(crate) async fn end_with(
             })
         }
         Settled::Stands if answer.held => {
-            let text = show(agent, step.number(), answer.text, None, step.is_replayed());
-            text.await.map(Ended::With)
+            let replayed = step.is_replayed();
+            let text = checked(agent, step.number(), answer.text, None, replayed).await?;
+            write_text(agent, &text, true).await;
+            Ok(Ended::With(text))
         }
         Settled::Stands => Ok(Ended::With(answer.text)),
     }

@@ -128,6 +128,7 @@ fn place_in(citation: &Citation, text: EndedText<'_>) -> Option<CitedPlace> {
         item: text.item.to_owned(),
         start: start as u64,
         end: end as u64,
+        unconfirmed: None,
     })
 }
 

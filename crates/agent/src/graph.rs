@@ -203,7 +203,7 @@ fn proven(fields: &Map<String, Value>, text: &str) -> Found {
         let quote = value["quote"].as_str()?;
         let quote: String = quote.chars().take(QUOTE_CHARS).collect();
         quotable
-            .find(&quote)
+            .find_words(&quote)
             .map(|(place, quote)| Proof { place, quote })
     };
     let list = |field: &str| {

@@ -12,6 +12,7 @@ mod budget;
 mod call_repair;
 mod calls;
 mod cited;
+mod claims;
 mod code;
 mod compaction;
 mod context;

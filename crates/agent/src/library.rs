@@ -4,6 +4,7 @@ pub(crate) mod excerpt;
 pub(crate) mod quotes;
 pub(crate) mod ranking;
 pub(crate) mod search;
+pub(crate) mod sentences;
 
 use std::fmt;
 
@@ -67,6 +68,8 @@ pub struct Page {
     pub text: String,
 }
 
+/// Anything longer is not a word but text in a script without spaces.
+const MAX_WORD_BYTES: usize = 60;
 /// Maximum length of a query, characters.
 const QUERY_CHARS: usize = 200;
 
@@ -79,4 +82,16 @@ pub(crate) fn as_query(text: &str) -> String {
 /// The first `most` characters.
 pub(crate) fn first_chars(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
+}
+
+/// The beginning of a text, at most `most` characters, cut between words if possible.
+pub(crate) fn first_words(text: &str, most: usize) -> String {
+    let mut cut = first_chars(text, most);
+    if text[cut.len()..].starts_with(char::is_alphanumeric)
+        && let Some(space) = cut.trim_end().rfind(char::is_whitespace)
+        && cut.len() - space <= MAX_WORD_BYTES
+    {
+        cut.truncate(space);
+    }
+    cut
 }

@@ -8,6 +8,7 @@ mod prompts;
 mod reader;
 mod thinking;
 pub(crate) mod tools;
+mod unconfirmed;
 
 use std::{
     collections::HashMap,
@@ -19,7 +20,7 @@ use notes::{Notes, Reading};
 
 use crate::{
     AgentSpec, Agents, ToolChoice,
-    answers::write_answer,
+    answers::write_report,
     library::Library,
     messages,
     tool::Toolbox,
@@ -27,6 +28,7 @@ use crate::{
 };
 
 pub(crate) use citations::{Citations, nearest};
+pub(crate) use unconfirmed::unconfirmed;
 
 /// The settings of research.
 #[derive(Debug, Clone)]
@@ -122,7 +124,8 @@ impl Task {
         agent
             .notice(NoticeLevel::Warning, messages::Runs::NotesSoFar)
             .await;
-        if let Err(Stop::Failed(problem)) = write_answer(agent, 0, &notes.as_report(), None).await {
+        let written = write_report(agent, 0, &notes.as_report(), &notes.sources()).await;
+        if let Err(Stop::Failed(problem)) = written {
             agent.notice(NoticeLevel::Warning, problem.words()).await;
         }
     }

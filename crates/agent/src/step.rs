@@ -4,7 +4,10 @@ mod extras;
 
 use std::{borrow::Cow, mem, time::Duration};
 
-use domain::{EventBody, Message, Problem, ProblemCode, ToolCall, Usage, event::NoticeLevel};
+use domain::{
+    EventBody, Message, Problem, ProblemCode, ToolCall, Usage,
+    event::{NoticeLevel, Source},
+};
 use llm::{ChatRequest, CodePrompt, FinishReason, ModelCall, ModelError, ModelEvent, ToolPrompt};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -40,9 +43,9 @@ pub(crate) struct Shape<'a> {
     pub(crate) format: Option<&'a Value>,
     /// The number of sources that it may cite. Citations of other numbers are removed.
     pub(crate) cites: Option<usize>,
-    /// The quotes of these sources in the order of their numbers. A text without citations gets those of the matching
-    /// sources.
-    pub(crate) proofs: &'a [String],
+    /// These sources in the order of their numbers, if their quotes were checked. A text without citations gets those of
+    /// the matching sources, and citations of quotes that do not confirm their sentence are reported.
+    pub(crate) proofs: &'a [Source],
 }
 
 /// A model call that failed.
@@ -202,7 +205,7 @@ struct Step<'a> {
     undecided: Vec<String>,
     /// Length of all finished texts of the call, characters.
     ended_chars: usize,
-    proofs: &'a [String],
+    proofs: &'a [Source],
     upstream: UpstreamStatus,
 }
 
@@ -596,6 +599,7 @@ impl<'a> Step<'a> {
         if is_answer {
             self.show_pictures().await;
             self.cite_nearest().await;
+            self.tell_unconfirmed().await;
         }
         self.settle(if is_answer {
             TextIs::Answer

@@ -1,6 +1,7 @@
 //! The domain model: ids, messages, run events and the invariants of the log. No I/O, no async.
 
 pub mod agent_path;
+pub mod citation_marks;
 pub mod clock;
 pub mod event;
 pub mod form;

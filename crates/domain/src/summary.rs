@@ -1,5 +1,7 @@
 //! The summary of a run: shown in the chat after its end, and returned to callers that do not stream.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +46,9 @@ pub struct RunSummary {
     /// When the first event came; not shown.
     #[serde(skip)]
     started_at: i64,
+    /// The ids of the sources.
+    #[serde(skip)]
+    known_sources: BTreeSet<String>,
     /// The inputs that no agent has read, oldest first. They begin the chat's next turn once the run has ended.
     #[serde(skip)]
     pub unread: Vec<ReceivedInput>,
@@ -73,7 +78,12 @@ impl RunSummary {
             EventBody::AgentStarted { .. } => self.agents += 1,
             EventBody::ContextCompacted { .. } if event.agent.is_main() => self.compactions += 1,
             EventBody::SourcesFound { sources } => {
-                let count = u32::try_from(sources.len()).unwrap_or(u32::MAX);
+                // An event may repeat a source to add the places that cite it.
+                let ids = sources.iter().map(|source| source.id.clone());
+                let new = ids
+                    .filter(|id| self.known_sources.insert(id.clone()))
+                    .count();
+                let count = u32::try_from(new).unwrap_or(u32::MAX);
                 self.sources = self.sources.saturating_add(count);
             }
             EventBody::InputReceived(input) => self.unread.push((**input).clone()),

@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, collections::HashMap, ops::Range};
 
-use domain::event::Source;
+use domain::{
+    citation_marks::{CitationMark, citation_marks},
+    event::Source,
+};
 
 /// Maximum number of citations per text.
 const MAX_CITATIONS: usize = 200;
@@ -51,22 +54,21 @@ impl Sources {
 
     /// The ranges at which the text of this item cites a source, in order, in characters.
     pub(crate) fn cited_in(&self, item: &str, text: &str) -> Vec<(Range<usize>, &Source)> {
-        let mut marks: Vec<(usize, usize, &Source)> = Vec::new();
-        for source in &self.all {
-            let mark = format!("[{}]", source.id);
-            let found = text.match_indices(&mark).take(MAX_CITATIONS);
-            marks.extend(found.map(|(at, mark)| (at, mark.chars().count(), source)));
-        }
-        marks.sort_by_key(|(at, ..)| *at);
-        marks.truncate(MAX_CITATIONS);
+        let mut cited: Vec<(Range<usize>, &Source)> = Vec::new();
         let mut counted = 0;
         let mut chars = 0;
-        let marked = marks.into_iter().map(|(at, size, source)| {
-            chars += text[counted..at].chars().count();
-            counted = at;
-            (chars..chars + size, source)
-        });
-        let mut cited: Vec<(Range<usize>, &Source)> = marked.collect();
+        for CitationMark { place, number } in citation_marks(text) {
+            let Some(at) = self.places.get(&number.to_string()) else {
+                continue;
+            };
+            chars += text[counted..place.start].chars().count();
+            counted = place.start;
+            // A mark has one byte for each character.
+            cited.push((chars..chars + place.len(), &self.all[*at]));
+            if cited.len() >= MAX_CITATIONS {
+                break;
+            }
+        }
         let length = text.chars().count();
         for source in &self.all {
             let of_item = source.cited.iter().filter(|place| place.item == item);
@@ -77,8 +79,28 @@ impl Sources {
             cited.extend(places);
         }
         cited.sort_by_key(|(place, _)| (place.start, place.end));
+        // What is said of a mark has the mark's own place.
+        cited.dedup_by(|(place, source), (kept, known)| place == kept && source.id == known.id);
         cited.truncate(MAX_CITATIONS);
         cited
+    }
+}
+
+/// The sources that a client was told, for formats that have no places: an event that only adds places to them tells
+/// nothing new.
+#[derive(Debug, Default)]
+pub(crate) struct ToldSources(HashMap<String, Source>);
+
+impl ToldSources {
+    /// Those of the sources that were not told yet, without places.
+    pub(crate) fn new_of(&mut self, sources: &[Source]) -> Vec<Source> {
+        let plain = without_places(sources).into_owned().into_iter();
+        plain
+            .filter(|source| {
+                let known = self.0.insert(source.id.clone(), source.clone());
+                known.as_ref() != Some(source)
+            })
+            .collect()
     }
 }
 
@@ -107,6 +129,7 @@ mod tests {
             item: (*item).to_owned(),
             start: *start,
             end: *end,
+            unconfirmed: None,
         };
         let cited = cited.iter().map(place).collect();
         Source {
@@ -133,6 +156,34 @@ mod tests {
             (15..18, "2".to_owned()),
         ];
         assert_eq!(found(&sources, "Né [2], né [1] [2]."), expected);
+    }
+
+    #[test]
+    fn other_brackets_are_no_citations() {
+        let mut sources = Sources::default();
+        sources.add(&[source("1", &[]), source("2", &[])]);
+        let text = "In [0, 1] a[1] is `so [1]` as [1](u) and [2] [3].\n[2] Smith";
+        assert_eq!(found(&sources, text), [(41..44, "2".to_owned())]);
+    }
+
+    #[test]
+    fn a_place_of_a_mark_is_told_once() {
+        let mut sources = Sources::default();
+        sources.add(&[source("1", &[("t1", 3, 6)])]);
+        assert_eq!(found(&sources, "So [1]."), [(3..6, "1".to_owned())]);
+    }
+
+    #[test]
+    fn a_source_that_only_gets_places_is_told_once() {
+        let mut told = ToldSources::default();
+        let one = [source("1", &[]), source("2", &[])];
+        assert_eq!(told.new_of(&one), one);
+        assert!(told.new_of(&[source("1", &[("t1", 0, 2)])]).is_empty());
+        let other = Source {
+            title: "Other".to_owned(),
+            ..source("2", &[])
+        };
+        assert_eq!(told.new_of(std::slice::from_ref(&other)), [other]);
     }
 
     #[test]

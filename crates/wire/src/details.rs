@@ -10,6 +10,7 @@ use sse::Frame;
 
 use crate::{
     chat_stream::encoder::{Output, Payload, THINKING},
+    cited::ToldSources,
     escape::{cut, html},
     markup::Writing,
     tool_files::{open_webui_embeds, open_webui_files},
@@ -26,6 +27,7 @@ pub struct DetailsEncoder {
     pieces: Vec<Piece>,
     /// Bytes of the main agent's open text that were written.
     written_bytes: usize,
+    sources: ToldSources,
 }
 
 #[derive(Debug)]
@@ -164,7 +166,7 @@ impl DetailsEncoder {
                     schema,
                 });
             }
-            EventBody::SourcesFound { sources } => out.push(&Payload::sources(sources)),
+            EventBody::SourcesFound { sources } => out.sources(&self.sources.new_of(sources)),
             EventBody::AgentStarted { name, .. } => {
                 out.status(&format!("🤖 Sub-agent: {name}..."), false, false);
             }

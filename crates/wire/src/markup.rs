@@ -16,6 +16,7 @@ use whole::Whole;
 
 use crate::{
     chat_stream::encoder::{Output, Payload, THINKING},
+    cited::ToldSources,
     escape::{markdown_line, preview},
     tool_result::{COMPLETED, says_something},
 };
@@ -38,6 +39,7 @@ pub struct MarkupEncoder {
     agents: HashMap<AgentPath, String>,
     /// Bytes of the main agent's open text that were written.
     written_bytes: usize,
+    sources: ToldSources,
 }
 
 #[derive(Debug)]
@@ -67,6 +69,7 @@ impl MarkupEncoder {
             page,
             agents: HashMap::new(),
             written_bytes: 0,
+            sources: ToldSources::default(),
         }
     }
 
@@ -208,7 +211,7 @@ impl MarkupEncoder {
                     schema,
                 });
             }
-            EventBody::SourcesFound { sources } => out.push(&Payload::sources(sources)),
+            EventBody::SourcesFound { sources } => out.sources(&self.sources.new_of(sources)),
             EventBody::AgentStarted { name, .. } => {
                 self.agents.insert(event.agent.clone(), name.clone());
                 out.status(&format!("🤖 Sub-agent: {name}..."), false, false);

@@ -36,6 +36,8 @@ export type CitedPlace = {
   start: number;
   /** Where it ends. */
   end: number;
+  /** Why the quote, which is in the source, does not show what the sentence here says; absent if nothing speaks against it. */
+  unconfirmed?: Unconfirmed;
 };
 
 /** A collection of documents. */
@@ -735,6 +737,9 @@ export type ToolFile = {
   /** Whether it is HTML that the tool wants shown in a frame. */
   embed?: boolean;
 };
+
+/** What of a sentence is not in the quotes that it cites. */
+export type Unconfirmed = "number" | "negation" | "name" | "quotation";
 
 /** Tokens used by one or more model calls. */
 export type Usage = {

@@ -180,6 +180,7 @@ export interface Messages {
   field_empty: ["label"];
   field_missing: ["field"];
   field_unfit: ["label", "what"];
+  figures_unsupported: ["list"];
   file_changed: [];
   file_not_kept: ["path"];
   file_not_text: ["path", "what", "size"];

@@ -36,24 +36,21 @@ export function enhance(root: HTMLElement, labels: MarkdownLabels, loaded: Loade
   for (const code of root.querySelectorAll<HTMLElement>("code[data-lang]")) void colourNested(code);
 }
 
-/** `[1, 2]` as a button for each number if all have sources, else as text: it may be an interval or an index. */
+/** A citation mark as a button if it has a source, else as text. */
 function showCitations(cites: HTMLElement, labels: MarkdownLabels): void {
-  const numbers = cites.dataset.cites?.match(/\d+/g)?.map(Number) ?? [];
-  const isCitation = numbers.every((n) => labels.isSource(n));
-  if (isCitation === cites.classList.contains("md-cites")) return;
-  cites.classList.toggle("md-cites", isCitation);
-  if (!isCitation) {
-    cites.textContent = cites.dataset.cites ?? "";
+  const number = Number(cites.dataset.cites);
+  const isSource = labels.isSource(number);
+  if (isSource === cites.classList.contains("md-cites")) return;
+  cites.classList.toggle("md-cites", isSource);
+  if (!isSource) {
+    cites.textContent = `[${number}]`;
     return;
   }
-  const buttons = numbers.map((n) => {
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "md-cite" });
-    button.dataset.cite = String(n);
-    button.textContent = String(n);
-    button.ariaLabel = labels.citation(n);
-    return button;
-  });
-  cites.replaceChildren(...buttons);
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "md-cite" });
+  button.dataset.cite = String(number);
+  button.textContent = String(number);
+  button.ariaLabel = labels.citation(number);
+  cites.replaceChildren(button);
 }
 
 /** The buttons of a nested code block, of which the markup has only the last. */

@@ -93,6 +93,14 @@ export function blockFormula(src: string, unfinished: string | undefined): Formu
   return { type: "mathBlock", raw: src.slice(0, after) + rest[0], tex, display: true };
 }
 
+/** Characters before the next token, at most so many. */
+export function lastCharacters(tokens: Token[], most: number): string {
+  let before = "";
+  for (let at = tokens.length - 1; at >= 0 && before.length < most; at -= 1)
+    before = (tokens[at]?.raw ?? "").slice(-most) + before;
+  return before.slice(-most);
+}
+
 /** Character before the next token. */
 export function lastCharacter(tokens: Token[]): string {
   return tokens.at(-1)?.raw.at(-1) ?? "";

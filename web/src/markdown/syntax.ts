@@ -6,6 +6,7 @@
 
 import { Marked, type Links, type MarkedExtension, type Token, type Tokens } from "marked";
 import remend from "remend";
+import { isCitation, MAX_BEFORE } from "../citation-marks";
 import { BoundedLexer, plainToken } from "./bounds";
 import { joinLines, maskClosers, PYTHON_NAME } from "./emphasis";
 import { escapeHtml, escapeText } from "./escape";
@@ -16,6 +17,7 @@ import {
   bracketFormula,
   dollarFormula,
   lastCharacter,
+  lastCharacters,
   type Formula,
 } from "./formula-syntax";
 import { cutLongWords } from "./long-words";
@@ -100,16 +102,19 @@ const extensions: MarkedExtension["extensions"] = [
   {
     name: "cite",
     level: "inline",
-    tokenizer(src) {
-      const match = /^\[(\d{1,3}(?:, ?\d{1,3})*)\](?![(:])/.exec(src);
-      const list = match?.[1];
-      if (!match || list === undefined || list in this.lexer.tokens.links) return undefined;
-      return this.lexer.state.inLink
-        ? undefined
-        : { type: "cite", raw: match[0], numbers: list.split(/, ?/) };
+    tokenizer(src, tokens) {
+      const match = /^\[([1-9]\d{0,2})\]/.exec(src);
+      const number = match?.[1];
+      if (!match || number === undefined || number in this.lexer.tokens.links) return undefined;
+      const next = /^\[(\d{1,3})\]/.exec(src.slice(match[0].length))?.[1];
+      if (this.lexer.state.inLink || (next !== undefined && next in this.lexer.tokens.links))
+        return undefined;
+      return isCitation(lastCharacters(tokens, MAX_BEFORE), src.slice(match[0].length, match[0].length + 2))
+        ? { type: "cite", raw: match[0], number }
+        : undefined;
     },
     // The component makes buttons of those that have sources.
-    renderer: ({ raw }) => `<span data-cites="${raw}">${raw}</span>`,
+    renderer: ({ raw, number }) => `<span data-cites="${String(number)}">${raw}</span>`,
   },
   {
     name: "pythonName",

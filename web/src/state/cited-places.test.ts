@@ -12,7 +12,8 @@ const source = (id: string, ...places: [number, number][]): Source => ({
 
 test("marks stand behind the places that rest on sources", () => {
   const sources = [source("1", [0, 2], [4, 6]), source("2", [1, 2])];
-  expect(withMarks("Né, 🚀é.", "t1", sources)).toBe("Né[1][2], 🚀é[1].");
+  // Directly behind a single letter it would be an index.
+  expect(withMarks("Né, 🚀é.", "t1", sources)).toBe("Né[1][2], 🚀é [1].");
   expect(withMarks("Né, 🚀é.", "t2", sources)).toBe("Né, 🚀é.");
 });
 

@@ -1,5 +1,6 @@
 /** Inserts citation marks such as [1] at the positions for which the model's provider cites sources. */
 import type { Source } from "../api/events.ts";
+import { isCitation } from "../citation-marks.ts";
 
 /** Maximum number of citation marks at one position. */
 const MAX_MARKS_AT_ONCE = 6;
@@ -16,21 +17,27 @@ export function withMarks(text: string, item: string, sources: readonly Source[]
   for (const [end, { ids, start }] of [...marks].sort(([one], [other]) => one - other)) {
     if (end > letters.length) break;
     const words = letters.slice(start, end).join("");
-    if (/\]\([^)]*\)\W*$/.test(words) || /\[\d+\]\W*$/.test(words)) continue;
+    if (/\]\([^)]*\)\W*$/.test(words) || /\[\d{1,3}\]\W*$/.test(words)) continue;
     const place = outsideOf(code, end);
     if (place < taken) continue;
+    marked += letters.slice(taken, place).join("");
     const added = [...ids].slice(0, MAX_MARKS_AT_ONCE).map((id) => `[${id}]`);
-    marked += letters.slice(taken, place).join("") + added.join("");
+    marked += spaceBefore(marked, letters.slice(place, place + 2).join("")) + added.join("");
     taken = place;
   }
   return marked + letters.slice(taken).join("");
+}
+
+/** The space without which a mark behind this text would be read as something else, such as an index. */
+function spaceBefore(text: string, after: string): string {
+  return !isCitation(text, after) && isCitation(`${text} `, after) ? " " : "";
 }
 
 /** The marks of an item by the position they follow. */
 function marksOf(item: string, sources: readonly Source[]) {
   const marks = new Map<number, { ids: Set<string>; start: number }>();
   for (const source of sources) {
-    if (!/^\d{1,4}$/.test(source.id)) continue;
+    if (!/^[1-9]\d{0,2}$/.test(source.id)) continue;
     for (const { item: of, start, end } of source.cited ?? []) {
       if (of !== item || start >= end) continue;
       const there = marks.get(end);

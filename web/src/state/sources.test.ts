@@ -11,7 +11,7 @@ const source = (id: string, more: Partial<Source> = {}): Source => ({
 });
 
 test("numbers that are cited, each once", () => {
-  expect(citedIn("a [2] b [1][2, 3] [x] [12345] [4")).toEqual(["2", "1", "3"]);
+  expect(citedIn("a [2] b [1][2] and [2, 3] [x] [12345] a[3] [4")).toEqual(["2", "1"]);
 });
 
 test("a source told again is one source", () => {

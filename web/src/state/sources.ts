@@ -1,5 +1,6 @@
 /** Sources of an answer: which are cited, and their URLs. */
 import type { Source } from "../api/events.ts";
+import { citedNumbers } from "../citation-marks.ts";
 import { isMarkdown } from "./knowledge/formats.ts";
 
 /** Removes duplicates: the last source with a number wins. */
@@ -9,10 +10,7 @@ export function known(sources: readonly Source[]): Source[] {
 
 /** Citation numbers in a text, without duplicates, in order of first occurrence. */
 export function citedIn(text: string): string[] {
-  const numbers = [...text.matchAll(/\[(\d{1,4}(?:, ?\d{1,4})*)\]/g)].flatMap(([, list]) =>
-    (list ?? "").split(/, ?/),
-  );
-  return [...new Set(numbers)];
+  return citedNumbers(text).map(String);
 }
 
 /** The sources that a text cites, in their own order. */

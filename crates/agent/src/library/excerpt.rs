@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use super::sentences::sentences;
+
 /// Minimum length of a content word, characters.
 const WORD_CHARS: usize = 4;
 /// Minimum number of words that a matching sentence shares with the query.
@@ -67,7 +69,7 @@ fn sentences_sharing(
     least: usize,
     most: usize,
 ) -> Vec<String> {
-    let sentences = text.split_inclusive(['.', '!', '?', '\n']).map(str::trim);
+    let sentences = sentences(text).map(str::trim);
     let mut scored: Vec<(usize, &str)> = sentences
         // A heading makes no statement.
         .filter(|sentence| {
@@ -190,6 +192,15 @@ mod tests {
         );
         assert!(best_blocks(&text, "zebra", 3)[0].1.starts_with("Ships."));
         assert!(best_blocks(" ", "x", 3).is_empty());
+    }
+
+    #[test]
+    fn a_number_with_a_dot_is_no_end_of_a_sentence() {
+        let text = "Of those treated with Zorvex, 3.7% of patients had a headache. Birds fly over all of it.";
+        assert_eq!(
+            best_sentences(text, "patients with headache?", 1),
+            ["Of those treated with Zorvex, 3.7% of patients had a headache."]
+        );
     }
 
     #[test]

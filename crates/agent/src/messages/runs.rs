@@ -170,6 +170,10 @@ pub enum Runs {
     )]
     QuotesFound { verified: u64, count: u64 },
     #[error(
+        "The report has figures or quotations without a citation that no quote contains: {list}."
+    )]
+    FiguresUnsupported { list: String },
+    #[error(
         "There is nothing to research in: no document collection that you may search, and no web search. Create a \
          collection first, or ask an administrator."
     )]

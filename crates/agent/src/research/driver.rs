@@ -5,21 +5,23 @@ use std::{collections::HashSet, sync::Arc};
 
 use domain::{
     EventBody, LocalizedText, Message, Part, Problem, ProblemCode, Role,
+    citation_marks::cited_numbers,
     event::{NoticeLevel, TodoStatus},
 };
 use serde_json::{Map, Value, json};
 
 use super::{
-    Task, citations,
+    Task,
     notes::{Notes, Reading},
     prompts::{self, MAY_ASK, NOTHING_FOUND, QUERIES, REPORT, RESEARCHER},
     says_the_same,
     thinking::{Thought, think},
     tools::{self, ASK, PLAN, READ, parts, todos},
+    unconfirmed::unsupported,
 };
 use crate::{
     answer::RequestedCall,
-    answers::{shown, write_answer},
+    answers::write_report,
     budget::limit_reached,
     calls::{MODEL_RESULT_BYTES, request_ours, run_side_by_side},
     journal::Step,
@@ -430,7 +432,7 @@ impl Course {
     }
 
     async fn write(&self) -> Result<String, Stop> {
-        let proofs = &self.notes.quotes();
+        let proofs = &self.notes.sources();
         let mut max_bytes = self.notes_bytes();
         for shorter in 0..=SHORTER {
             let notes = self.notes.for_model(max_bytes);
@@ -457,7 +459,10 @@ impl Course {
             let failed = match call_model(&self.agent, &messages, &Toolbox::default(), shape).await
             {
                 Ok(answer) if answer.text.trim().is_empty() => break,
-                Ok(answer) => return shown(&self.agent, self.step, &answer).await,
+                Ok(answer) if answer.held => {
+                    return write_report(&self.agent, self.step, &answer.text, proofs).await;
+                }
+                Ok(answer) => return Ok(answer.text),
                 Err(failed) => failed,
             };
             let is_full = failed.problem.code == ProblemCode::ModelContextFull && !failed.has_begun;
@@ -479,12 +484,12 @@ impl Course {
         } else {
             self.notes.as_report()
         };
-        write_answer(&self.agent, self.step, &text, None).await
+        write_report(&self.agent, self.step, &text, &self.notes.sources()).await
     }
 
-    /// Reports how many of the citations are backed by a quote from their source.
+    /// Reports how many of the citations are backed by a quote from their source, and what without a citation is in none.
     async fn tell_share(&self, text: &str) {
-        let (verified, cited) = self.notes.verified(&citations::cited(text));
+        let (verified, cited) = self.notes.verified(&cited_numbers(text));
         if cited == 0 {
             self.agent
                 .notice(NoticeLevel::Warning, messages::Runs::CitesNothing)
@@ -500,6 +505,16 @@ impl Course {
             let count = cited as u64;
             self.agent
                 .notice(level, messages::Runs::QuotesFound { verified, count })
+                .await;
+        }
+        let unsupported = unsupported(text, &self.notes.sources(), &self.task.question);
+        if !unsupported.is_empty() {
+            let list = unsupported.join(", ");
+            self.agent
+                .notice(
+                    NoticeLevel::Warning,
+                    messages::Runs::FiguresUnsupported { list },
+                )
                 .await;
         }
     }

@@ -112,12 +112,10 @@ impl Notes {
         self.all.len()
     }
 
-    /// The quotes in the order of their numbers; empty for those not found.
-    pub(super) fn quotes(&self) -> Vec<String> {
-        self.all
-            .iter()
-            .map(|note| note.taken.quote.clone().unwrap_or_default())
-            .collect()
+    /// All notes as sources, in the order of their numbers.
+    pub(super) fn sources(&self) -> Vec<Source> {
+        let notes = self.all.iter().enumerate();
+        notes.map(|(at, note)| note.source(at + 1)).collect()
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -17,7 +17,7 @@ use crate::{
     library::{
         Page,
         excerpt::{best_sentences, excerpt, nearest_sentences},
-        first_chars,
+        first_chars, first_words,
         quotes::{Quotable, plain},
     },
     turns::{AgentContext, Stop},
@@ -203,7 +203,7 @@ fn written(notes: Option<&Value>) -> Vec<Written> {
 
 /// A note whose quote is in the source; `None` if it is not.
 fn taken(quotable: &Quotable<'_>, page: &Page, point: String, quote: &str) -> Option<Taken> {
-    let quote = first_chars(quote, QUOTE_CHARS);
+    let quote = first_words(quote, QUOTE_CHARS);
     let (place, words) = quotable.find(&quote)?;
     let copy = page
         .copy

@@ -12,7 +12,7 @@ use crate::{
     cited::EndedText,
     code::picture_link,
     made_pictures::{has_pictures, keep_pictures},
-    research::nearest,
+    research::{nearest, unconfirmed},
 };
 
 impl Step<'_> {
@@ -108,6 +108,24 @@ impl Step<'_> {
             .unwrap_or_default();
         if !marks.is_empty() {
             self.write_text(format!(" {marks}")).await;
+        }
+    }
+
+    /// Emits the citations whose quotes do not confirm their sentence, before the texts end.
+    pub(super) async fn tell_unconfirmed(&mut self) {
+        if self.proofs.is_empty() {
+            return;
+        }
+        self.close().await;
+        for item in self.undecided.clone() {
+            let text = self.agent.emitter.with_written(&item, str::to_owned);
+            let sources = unconfirmed(&item, &text, self.proofs);
+            if !sources.is_empty() {
+                self.agent
+                    .emitter
+                    .emit(EventBody::SourcesFound { sources })
+                    .await;
+            }
         }
     }
 

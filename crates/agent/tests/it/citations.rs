@@ -63,7 +63,9 @@ fn answer(log: &[RunEvent]) -> (String, String, Vec<Source>) {
 /// The words of the answer that rest on each source.
 fn cited(log: &[RunEvent]) -> Vec<(String, String, Vec<String>)> {
     let (answered, text, sources) = answer(log);
-    let words = |CitedPlace { item, start, end }: &CitedPlace| {
+    let words = |CitedPlace {
+                     item, start, end, ..
+                 }: &CitedPlace| {
         assert_eq!(*item, answered);
         let (start, end) = (
             usize::try_from(*start).unwrap(),

@@ -14,7 +14,7 @@ use agent::{
 };
 use domain::{
     EventBody, Message, Role, RunEvent,
-    event::{Source, TodoStatus},
+    event::{Source, TodoStatus, Unconfirmed},
     laws,
 };
 use futures_util::{FutureExt, future::BoxFuture};
@@ -300,6 +300,55 @@ async fn a_report_cites_quotes_found_in_the_sources() {
     );
     // The copy is known by its text, and is no second source.
     assert!(said.iter().any(|line| line.contains("same_as")), "{said:?}");
+}
+
+#[tokio::test]
+async fn citations_whose_quote_lacks_what_the_sentence_says_are_reported() {
+    let model = |request: &ChatRequest<'_>| match asked(request) {
+        "report" => text(
+            "It sailed on 7 September 1620 [1], with 102 passengers [2]. In all there were 311 dogs.",
+        ),
+        _ => good(request),
+    };
+    let (play, _) = play(model).await;
+    let log = play.log().await;
+    assert_eq!(laws::check(&log), Ok(()));
+    let cited: Vec<_> = sources(&log)
+        .into_iter()
+        .flat_map(|source| {
+            source
+                .cited
+                .into_iter()
+                .map(move |place| (source.id.clone(), place))
+        })
+        .collect();
+    let [(id, place)] = cited.as_slice() else {
+        panic!("{cited:?}")
+    };
+    assert_eq!(
+        (id.as_str(), place.unconfirmed),
+        ("1", Some(Unconfirmed::Number))
+    );
+    let item = log.iter().find_map(|event| match &event.body {
+        EventBody::TextFinished {
+            item, answer: true, ..
+        } => Some(item.clone()),
+        _ => None,
+    });
+    assert_eq!(Some(&place.item), item.as_ref());
+    let mark: String = answer(&log)
+        .unwrap()
+        .chars()
+        .skip(usize::try_from(place.start).unwrap())
+        .take(usize::try_from(place.end - place.start).unwrap())
+        .collect();
+    assert_eq!(mark, "[1]");
+    let said = lines(&log);
+    assert!(
+        said.iter()
+            .any(|line| line.contains("no quote contains: 311")),
+        "{said:?}"
+    );
 }
 
 /// A model that notes how a page begins, and cites nothing.

@@ -219,6 +219,25 @@ pub struct CitedPlace {
     /// Where it ends.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub end: u64,
+    /// Why the quote, which is in the source, does not show what the sentence here says; absent if nothing speaks against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub unconfirmed: Option<Unconfirmed>,
+}
+
+/// What of a sentence is not in the quotes that it cites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Unconfirmed {
+    /// A number, an amount or a date.
+    Number,
+    /// One of both negates what the other says.
+    Negation,
+    /// A name or an acronym.
+    Name,
+    /// Words in quotation marks.
+    Quotation,
 }
 
 impl Source {

@@ -1,9 +1,6 @@
 //! Encodes a run's events as the typed frames of `POST /chat/stream`.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-};
+use std::collections::{HashMap, HashSet};
 
 use domain::{
     AgentPath, EventBody, Form, Outcome, Problem, ProblemCode, RunEvent, RunId, Usage,
@@ -14,7 +11,7 @@ use serde_json::Value;
 use sse::Frame;
 
 use crate::{
-    cited::without_places,
+    cited::ToldSources,
     frames::Frames,
     hook_event::{HookEndFrame, HookFrame},
     tool_files::{FileView, views},
@@ -37,6 +34,7 @@ pub struct ChatStreamEncoder {
     names: HashMap<String, String>,
     /// Open calls that were announced.
     started: HashSet<String>,
+    sources: ToldSources,
 }
 
 /// `{"type":…,"data":{…}}`. Depth 0 is the main agent.
@@ -131,7 +129,7 @@ pub(crate) enum Payload<'a> {
         error: Option<&'a str>,
     },
     Sources {
-        sources: Cow<'a, [Source]>,
+        sources: &'a [Source],
     },
     InputReceived(&'a ReceivedInput),
     InputApplied {
@@ -159,14 +157,6 @@ pub(crate) enum Payload<'a> {
     },
 }
 
-impl<'a> Payload<'a> {
-    pub(crate) fn sources(sources: &'a [Source]) -> Self {
-        Self::Sources {
-            sources: without_places(sources),
-        }
-    }
-}
-
 /// A payload with the depth of its agent.
 #[derive(Serialize)]
 pub(crate) struct Deep<T> {
@@ -192,6 +182,7 @@ impl ChatStreamEncoder {
             sent_text: HashMap::new(),
             names: HashMap::new(),
             started: HashSet::new(),
+            sources: ToldSources::default(),
         }
     }
 
@@ -348,7 +339,7 @@ impl ChatStreamEncoder {
             EventBody::InputRemoved { input_id } => out.push(&Payload::InputRemoved { input_id }),
             EventBody::HookStarted(call) => out.hook_started(call),
             EventBody::HookFinished(end) => out.hook_finished(end),
-            EventBody::SourcesFound { sources } => out.push(&Payload::sources(sources)),
+            EventBody::SourcesFound { sources } => out.sources(&self.sources.new_of(sources)),
             EventBody::AgentStarted { name, call, .. } => out.agent_start(name, call),
             EventBody::AgentFinished { outcome, .. } => out.agent_end(*outcome),
             EventBody::Notice { message, .. } => out.status(message, false, false),
@@ -429,6 +420,13 @@ impl<'e> Output<'e> {
         Self {
             agent: &event.agent,
             frames: Frames::of(event),
+        }
+    }
+
+    /// Adds the frame of new sources, if there are any.
+    pub(crate) fn sources(&mut self, sources: &[Source]) {
+        if !sources.is_empty() {
+            self.push(&Payload::Sources { sources });
         }
     }
 

@@ -21,6 +21,10 @@ export const research = {
   "research.share": "الاقتباسات المطابقة لمصادرها حرفيًا: {verified} من {count}.",
   "research.verified": "تم التحقق: الاقتباس وارد في المصدر",
   "research.unverified": "لم يتم التحقق: لا اقتباس مطابق في المصدر",
+  "research.unconfirmed.number": "وُجد الاقتباس ولم يتأكد القول: في الجملة رقم لا يرد في الاقتباس",
+  "research.unconfirmed.negation": "وُجد الاقتباس ولم يتأكد القول: أحدهما فقط منفي",
+  "research.unconfirmed.name": "وُجد الاقتباس ولم يتأكد القول: في الجملة اسم لا يرد في الاقتباس",
+  "research.unconfirmed.quotation": "وُجد الاقتباس ولم يتأكد القول: الكلمات بين علامتي التنصيص لا ترد فيه",
   "research.openSource": "فتح المصدر",
   "research.openCopy": "الفتح عند موضع الاقتباس",
   "research.newAddress":

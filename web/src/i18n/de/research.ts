@@ -25,6 +25,13 @@ export const research: Record<keyof typeof en, Entry> = {
   "research.share": "{verified} von {count} Zitaten stimmen wörtlich mit ihrer Quelle überein.",
   "research.verified": "Geprüft: Das Zitat steht in der Quelle",
   "research.unverified": "Nicht geprüft: kein passendes Zitat in der Quelle",
+  "research.unconfirmed.number":
+    "Zitat gefunden, Aussage nicht bestätigt: Eine Zahl des Satzes fehlt im Zitat",
+  "research.unconfirmed.negation":
+    "Zitat gefunden, Aussage nicht bestätigt: Nur eines von beiden ist verneint",
+  "research.unconfirmed.name": "Zitat gefunden, Aussage nicht bestätigt: Ein Name des Satzes fehlt im Zitat",
+  "research.unconfirmed.quotation":
+    "Zitat gefunden, Aussage nicht bestätigt: Die Worte in Anführungszeichen stehen nicht darin",
   "research.openSource": "Quelle öffnen",
   "research.openCopy": "Beim Zitat öffnen",
   "research.newAddress":

@@ -112,6 +112,8 @@ export const sentences: Record<keyof Messages, Entry> = {
   notes_so_far: "Die Recherche endete vor dem Bericht. Dies sind die bisherigen Notizen.",
   cites_nothing: "Der Bericht nennt keine Quellen; woher seine Aussagen stammen, ist nicht erkennbar.",
   quotes_found: "Wörtlich in der Quelle gefunden: Zitate aus {verified} von {count} angeführten Notizen.",
+  figures_unsupported:
+    "Der Bericht enthält Zahlen oder Zitate ohne Quellenangabe, die in keinem Zitat der Quellen stehen: {list}.",
   nothing_to_research_in:
     "Es gibt nichts, worin recherchiert werden könnte: keine Dokumentsammlung, die Sie durchsuchen können, und keine Websuche. Erstellen Sie zuerst eine Sammlung oder wenden Sie sich an die Administration.",
   no_web_here: "Die Websuche ist hier nicht verfügbar, die Antwort kommt daher ohne sie aus.",

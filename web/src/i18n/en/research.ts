@@ -22,6 +22,11 @@ export const research = {
   "research.share": "{verified} of {count} cited quotes match their source word for word.",
   "research.verified": "Verified: the quote is in the source",
   "research.unverified": "Not verified: no matching quote in the source",
+  "research.unconfirmed.number": "Quote found, claim not confirmed: the quote lacks a number of the sentence",
+  "research.unconfirmed.negation": "Quote found, claim not confirmed: only one of the two is negated",
+  "research.unconfirmed.name": "Quote found, claim not confirmed: the quote lacks a name of the sentence",
+  "research.unconfirmed.quotation":
+    "Quote found, claim not confirmed: the words in quotation marks are not in it",
   "research.openSource": "Open the source",
   "research.openCopy": "Open at the quote",
   "research.newAddress":

@@ -22,6 +22,14 @@ export const research = {
   "research.share": "{verified} de {count} citas coinciden palabra por palabra con su fuente.",
   "research.verified": "Verificada: la cita está en la fuente",
   "research.unverified": "Sin verificar: la cita no aparece en la fuente",
+  "research.unconfirmed.number":
+    "Cita encontrada, afirmación sin confirmar: falta en ella una cifra de la frase",
+  "research.unconfirmed.negation":
+    "Cita encontrada, afirmación sin confirmar: solo una de las dos está en forma negativa",
+  "research.unconfirmed.name":
+    "Cita encontrada, afirmación sin confirmar: falta en ella un nombre de la frase",
+  "research.unconfirmed.quotation":
+    "Cita encontrada, afirmación sin confirmar: no contiene las palabras entre comillas",
   "research.openSource": "Abrir la fuente",
   "research.openCopy": "Abrir en la cita",
   "research.newAddress":

@@ -128,6 +128,8 @@ export const sentences: Record<keyof Messages, Entry> = {
   cites_nothing: "El informe no cita fuentes, así que no se sabe de dónde procede.",
   quotes_found:
     "{verified} de {count} notas citadas tienen una cita que aparece palabra por palabra en la fuente.",
+  figures_unsupported:
+    "El informe contiene cifras o citas sin referencia que no aparecen en ninguna cita de las fuentes: {list}.",
   nothing_to_research_in:
     "No hay dónde investigar: ni una colección de documentos en la que puedas buscar ni búsqueda web. Crea antes una colección o consulta a un administrador.",
   no_web_here: "La búsqueda web no está disponible aquí, así que se responde sin ella.",

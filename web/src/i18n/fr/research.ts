@@ -25,6 +25,14 @@ export const research: Record<keyof typeof en, Entry> = {
   "research.share": "{verified} citations sur {count} correspondent mot pour mot à leur source.",
   "research.verified": "Vérifiée : la citation figure dans la source",
   "research.unverified": "Non vérifiée : citation introuvable dans la source",
+  "research.unconfirmed.number":
+    "Citation trouvée, affirmation non confirmée : un chiffre de la phrase n’y figure pas",
+  "research.unconfirmed.negation":
+    "Citation trouvée, affirmation non confirmée : une seule des deux est à la forme négative",
+  "research.unconfirmed.name":
+    "Citation trouvée, affirmation non confirmée : un nom de la phrase n’y figure pas",
+  "research.unconfirmed.quotation":
+    "Citation trouvée, affirmation non confirmée : les mots entre guillemets n’y figurent pas",
   "research.openSource": "Ouvrir la source",
   "research.openCopy": "Ouvrir à la citation",
   "research.newAddress":

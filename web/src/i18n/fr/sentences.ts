@@ -132,6 +132,8 @@ export const sentences: Record<keyof Messages, Entry> = {
   cites_nothing: "Le rapport ne cite aucune source ; rien n’indique donc d’où viennent ses informations.",
   quotes_found:
     "{verified} notes citées sur {count} comportent une citation retrouvée mot pour mot dans la source.",
+  figures_unsupported:
+    "Le rapport contient des chiffres ou des citations sans référence qui ne figurent dans aucune citation des sources : {list}.",
   nothing_to_research_in:
     "Aucune source où chercher : aucune collection de documents à laquelle vous avez accès et aucune recherche web. Créez d’abord une collection ou contactez un administrateur.",
   no_web_here: "La recherche web n’est pas disponible ici ; la réponse est donc donnée sans elle.",

@@ -22,6 +22,11 @@ export const research = {
   "research.share": "引用文 {count} 件中 {verified} 件が情報源と完全に一致しています。",
   "research.verified": "検証済み：引用文が情報源にあります",
   "research.unverified": "未検証：一致する引用文が情報源にありません",
+  "research.unconfirmed.number": "引用文はありますが、記述は確認できません：文中の数値が引用文にありません",
+  "research.unconfirmed.negation": "引用文はありますが、記述は確認できません：一方だけが否定されています",
+  "research.unconfirmed.name": "引用文はありますが、記述は確認できません：文中の名称が引用文にありません",
+  "research.unconfirmed.quotation":
+    "引用文はありますが、記述は確認できません：引用符内の語句が引用文にありません",
   "research.openSource": "情報源を開く",
   "research.openCopy": "引用箇所を開く",
   "research.newAddress":

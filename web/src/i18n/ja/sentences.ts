@@ -91,6 +91,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   notes_so_far: "レポートの作成前に終了しました。以下はここまでのメモです。",
   cites_nothing: "レポートに引用された情報源がないため、内容の出所を確認できません。",
   quotes_found: "引用されたメモ {count} 件中 {verified} 件の引用文が、情報源と完全に一致しました。",
+  figures_unsupported: "レポートには、どの引用文にもない数値または引用が出典なしで含まれています：{list}。",
   nothing_to_research_in:
     "リサーチの対象がありません。検索できるドキュメントコレクションもウェブ検索もありません。先にコレクションを作成するか、管理者にお問い合わせください。",
   no_web_here: "ここではウェブ検索を利用できないため、ウェブ検索なしで回答します。",

@@ -25,6 +25,12 @@ export const research: Record<keyof typeof en, Entry> = {
   "research.share": "{verified} de {count} trechos citados conferem palavra por palavra com a fonte.",
   "research.verified": "Verificado: o trecho citado está na fonte",
   "research.unverified": "Não verificado: o trecho citado não foi encontrado na fonte",
+  "research.unconfirmed.number": "Trecho encontrado, afirmação não confirmada: falta nele um número da frase",
+  "research.unconfirmed.negation":
+    "Trecho encontrado, afirmação não confirmada: só um dos dois está na forma negativa",
+  "research.unconfirmed.name": "Trecho encontrado, afirmação não confirmada: falta nele um nome da frase",
+  "research.unconfirmed.quotation":
+    "Trecho encontrado, afirmação não confirmada: não contém as palavras entre aspas",
   "research.openSource": "Abrir a fonte",
   "research.openCopy": "Abrir no trecho citado",
   "research.newAddress":

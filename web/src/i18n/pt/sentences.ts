@@ -125,6 +125,8 @@ export const sentences: Record<keyof Messages, Entry> = {
   cites_nothing: "O relatório não cita fontes, por isso não se sabe de onde ele vem.",
   quotes_found:
     "{verified} de {count} anotações citadas têm um trecho encontrado palavra por palavra na fonte.",
+  figures_unsupported:
+    "O relatório contém números ou citações sem referência que não estão em nenhum trecho das fontes: {list}.",
   nothing_to_research_in:
     "Não há onde pesquisar: nenhuma coleção de documentos que você possa pesquisar e nenhuma busca na web. Crie uma coleção primeiro ou fale com um administrador.",
   no_web_here: "A busca na web não está disponível aqui, por isso a resposta é dada sem ela.",

@@ -22,6 +22,13 @@ export const research = {
   "research.share": "Цитаты, дословно найденные в источниках: {verified} из {count}.",
   "research.verified": "Проверено: цитата есть в источнике",
   "research.unverified": "Не проверено: такой цитаты в источнике нет",
+  "research.unconfirmed.number":
+    "Цитата найдена, утверждение не подтверждено: в цитате нет числа из предложения",
+  "research.unconfirmed.negation":
+    "Цитата найдена, утверждение не подтверждено: отрицание есть только в одном из двух",
+  "research.unconfirmed.name":
+    "Цитата найдена, утверждение не подтверждено: в цитате нет имени из предложения",
+  "research.unconfirmed.quotation": "Цитата найдена, утверждение не подтверждено: слов в кавычках в ней нет",
   "research.openSource": "Открыть источник",
   "research.openCopy": "Открыть на цитате",
   "research.newAddress":

@@ -21,6 +21,10 @@ export const research = {
   "research.share": "{count} 条引文中有 {verified} 条与来源逐字一致。",
   "research.verified": "已核实：引文出自来源",
   "research.unverified": "未核实：来源中没有匹配的引文",
+  "research.unconfirmed.number": "已找到引文，但说法未获证实：引文中没有句中的数字",
+  "research.unconfirmed.negation": "已找到引文，但说法未获证实：两者中只有一方是否定的",
+  "research.unconfirmed.name": "已找到引文，但说法未获证实：引文中没有句中的名称",
+  "research.unconfirmed.quotation": "已找到引文，但说法未获证实：引文中没有引号内的文字",
   "research.openSource": "打开来源",
   "research.openCopy": "打开引文位置",
   "research.newAddress":

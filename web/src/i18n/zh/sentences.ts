@@ -85,6 +85,7 @@ export const sentences: Record<keyof Messages, Entry> = {
   notes_so_far: "研究在撰写报告前结束。以下是目前的笔记。",
   cites_nothing: "报告未引用任何来源，无法看出内容出自何处。",
   quotes_found: "引用的 {count} 条笔记中，有 {verified} 条的引文与来源逐字一致。",
+  figures_unsupported: "报告中有未标注出处的数字或引文，在任何来源引文中都找不到：{list}。",
   nothing_to_research_in:
     "没有可供研究的内容：既没有你可搜索的文档集，也没有网页搜索。请先创建文档集，或联系管理员。",
   no_web_here: "此处无法使用网页搜索，因此未经搜索直接作答。",

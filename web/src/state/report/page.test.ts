@@ -50,7 +50,8 @@ test("images that are in the page stay, and of the others their words", () => {
 
 test("in the page, citations lead to their sources, and nothing is left of what only the app can do", () => {
   const shown = answer(
-    '<p>It is <button data-cite="1">1</button>, sings <button data-cite="2" data-unverified="">2</button>.</p>' +
+    '<p>It is <button data-cite="1">1</button>, sings <button data-cite="2" data-unverified="">2</button>, flies ' +
+      '<button data-cite="1" data-unconfirmed="number" aria-description="Not confirmed.">1</button>.</p>' +
       '<div><span>rust</span><button data-copy="">Copy</button></div>' +
       '<span class="katex"><math><mi>E</mi></math><span class="katex-html">E</span></span>',
   );
@@ -58,14 +59,15 @@ test("in the page, citations lead to their sources, and nothing is left of what 
   const page = asPage("", shown, "It is [1], sings [2].", sources, words);
   const made = new DOMParser().parseFromString(page, "text/html");
   const cited = [...made.querySelectorAll<HTMLAnchorElement>("sup a")];
-  expect(cited.map((link) => link.getAttribute("href"))).toEqual(["#source-1", "#source-2"]);
+  expect(cited.map((link) => link.getAttribute("href"))).toEqual(["#source-1", "#source-2", "#source-1"]);
   for (const link of cited) expect(made.querySelector(link.hash)?.tagName).toBe("LI");
-  expect(cited.map(({ className }) => className)).toEqual(["", "unverified"]);
+  expect(cited.map(({ className }) => className)).toEqual(["", "unverified", "unconfirmed"]);
+  expect([cited[2]?.textContent, cited[2]?.title]).toEqual(["[1?]", "Not confirmed."]);
   expect(made.querySelectorAll("button")).toHaveLength(0);
   expect(made.querySelector(".katex")?.textContent).toBe("E");
   expect([...made.querySelectorAll("li a")].map(({ textContent }) => textContent)).toEqual([
     "https://a.example/1",
   ]);
   // The displayed answer is unchanged.
-  expect(shown.querySelectorAll("button")).toHaveLength(3);
+  expect(shown.querySelectorAll("button")).toHaveLength(4);
 });

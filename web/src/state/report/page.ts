@@ -5,7 +5,7 @@ import type { SourceWords } from "./words.ts";
 
 const STYLE = [
   "body{max-width:46rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif;overflow-wrap:anywhere}",
-  "sup{line-height:0}sup a{text-decoration:none}sup .unverified{color:#a02020;text-decoration:underline dashed}",
+  "sup{line-height:0}sup a{text-decoration:none}sup .unverified{color:#a02020;text-decoration:underline dashed}sup .unconfirmed{color:#8a5a00;text-decoration:underline dotted}",
   "img{max-width:100%;height:auto}table{border-collapse:collapse}td,th{border:1px solid #bbb;padding:.25em .5em}",
   "pre{padding:.75em 1em;background:#f2f3f5;white-space:pre-wrap}",
   "blockquote{margin:.5em 0;padding-inline-start:.75em;border-inline-start:3px solid #bbb}small{color:#666}",
@@ -48,7 +48,7 @@ function stillOf(answer: HTMLElement, known: ReadonlySet<string>): string {
     const image = button.querySelector("img");
     if (image) button.replaceWith(image);
     else if (number === undefined) button.remove();
-    else button.replaceWith(citation(number, known, button.hasAttribute("data-unverified")));
+    else button.replaceWith(citation(button, number, known));
   }
   // An image that is not inlined, such as one of the chat's files, would be missing elsewhere.
   for (const image of still.querySelectorAll("img")) {
@@ -59,7 +59,7 @@ function stillOf(answer: HTMLElement, known: ReadonlySet<string>): string {
   return still.innerHTML;
 }
 
-function citation(number: string, known: ReadonlySet<string>, isUnverified: boolean): HTMLElement {
+function citation(button: HTMLElement, number: string, known: ReadonlySet<string>): HTMLElement {
   const raised = document.createElement("sup");
   if (!known.has(number)) {
     raised.textContent = `[${number}]`;
@@ -68,7 +68,12 @@ function citation(number: string, known: ReadonlySet<string>, isUnverified: bool
   const link = document.createElement("a");
   link.href = `#source-${number}`;
   link.textContent = `[${number}]`;
-  if (isUnverified) link.className = "unverified";
+  if (button.dataset.unverified !== undefined) link.className = "unverified";
+  if (button.dataset.unconfirmed !== undefined) {
+    link.className = "unconfirmed";
+    link.textContent = `[${number}?]`;
+    link.title = button.getAttribute("aria-description") ?? "";
+  }
   raised.append(link);
   return raised;
 }

@@ -260,7 +260,7 @@ class Writer {
         case "lineBreak":
           return [new TextRun({ break: 1 })];
         case "cite":
-          return this.#cite(token.raw, token.numbers as string[], run);
+          return this.#cite(String(token.number), run);
         case "mathInline":
         case "mathBlock":
           return [this.#formula(token)];
@@ -279,16 +279,10 @@ class Writer {
     });
   }
 
-  /** Numbers without sources are text: an interval, or an index. */
-  #cite(raw: string, numbers: string[], run: IRunOptions): ParagraphChild[] {
-    if (!numbers.every((number) => this.#known.has(number)))
-      return [new TextRun({ ...run, text: clean(raw) })];
-    return numbers.map(
-      (number) =>
-        new InternalHyperlink({
-          anchor: `source-${number}`,
-          children: [new TextRun({ ...run, text: `[${number}]`, superScript: true })],
-        }),
-    );
+  /** A number without a source is text. */
+  #cite(number: string, run: IRunOptions): ParagraphChild[] {
+    if (!this.#known.has(number)) return [new TextRun({ ...run, text: `[${number}]` })];
+    const children = [new TextRun({ ...run, text: `[${number}]`, superScript: true })];
+    return [new InternalHyperlink({ anchor: `source-${number}`, children })];
   }
 }
