@@ -34,10 +34,9 @@ async fn write_cited(agent: &AgentContext, text: &str, answer: bool, proofs: &[S
         answer,
         reasoning: false,
     };
-    for body in [Some(started), Some(delta), cited, Some(finished)] {
-        if let Some(body) = body {
-            agent.emitter.emit(body).await;
-        }
+    let bodies = [Some(started), Some(delta), cited, Some(finished)];
+    for body in bodies.into_iter().flatten() {
+        agent.emitter.emit(body).await;
     }
 }
 

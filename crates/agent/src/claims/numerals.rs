@@ -204,6 +204,6 @@ pub(super) fn month(word: &str) -> Option<u8> {
     let english = ENGLISH.split_whitespace().position(|month| {
         month == word || (word.len() >= 3 && word.len() <= 4 && month.starts_with(word))
     });
-    let place = english.or_else(|| RUSSIAN.iter().position(|forms| is_russian(&forms)))?;
+    let place = english.or_else(|| RUSSIAN.iter().position(is_russian))?;
     u8::try_from(place + 1).ok()
 }

@@ -20,8 +20,7 @@ pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
 
 /// Where the first sentence ends, in bytes.
 fn end_of_first(text: &str) -> usize {
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
+    for (at, c) in text.char_indices() {
         let next = at + c.len_utf8();
         match c {
             '\n' => return next,
