@@ -147,7 +147,8 @@ impl Terms {
     /// Calls `each` with every word of a query for texts in these languages, in order.
     pub fn of_query(&self, languages: Languages, query: &str, mut each: impl FnMut(QueryWord<'_>)) {
         let votes = votes(&[query]);
-        let own = votes.likely(languages, 0);
+        // Which words are common is not guessed from all languages: “war” and “die” are in some of them.
+        let own = votes.likely(languages, 0).usual_of_all();
         // Related languages share stop words, and a short query may have none of those that differ.
         let languages = votes.likely(languages, 1);
         let has_accents = folding::fold(query) != folding::normalize(query);

@@ -86,13 +86,13 @@ impl Sources {
     }
 }
 
-/// The sources that a client was told, for formats that have no places: an event that only adds places to them tells
+/// The sources that were sent to a client, for formats that have no places: an event that only adds places to them tells
 /// nothing new.
 #[derive(Debug, Default)]
-pub(crate) struct ToldSources(HashMap<String, Source>);
+pub(crate) struct SentSources(HashMap<String, Source>);
 
-impl ToldSources {
-    /// Those of the sources that were not told yet, without places.
+impl SentSources {
+    /// Those of the sources that were not sent yet, without places.
     pub(crate) fn new_of(&mut self, sources: &[Source]) -> Vec<Source> {
         let plain = without_places(sources).into_owned().into_iter();
         plain
@@ -167,23 +167,23 @@ mod tests {
     }
 
     #[test]
-    fn a_place_of_a_mark_is_told_once() {
+    fn a_place_of_a_mark_is_sent_once() {
         let mut sources = Sources::default();
         sources.add(&[source("1", &[("t1", 3, 6)])]);
         assert_eq!(found(&sources, "So [1]."), [(3..6, "1".to_owned())]);
     }
 
     #[test]
-    fn a_source_that_only_gets_places_is_told_once() {
-        let mut told = ToldSources::default();
+    fn a_source_that_only_gets_places_is_sent_once() {
+        let mut sent = SentSources::default();
         let one = [source("1", &[]), source("2", &[])];
-        assert_eq!(told.new_of(&one), one);
-        assert!(told.new_of(&[source("1", &[("t1", 0, 2)])]).is_empty());
+        assert_eq!(sent.new_of(&one), one);
+        assert!(sent.new_of(&[source("1", &[("t1", 0, 2)])]).is_empty());
         let other = Source {
             title: "Other".to_owned(),
             ..source("2", &[])
         };
-        assert_eq!(told.new_of(std::slice::from_ref(&other)), [other]);
+        assert_eq!(sent.new_of(std::slice::from_ref(&other)), [other]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use sse::Frame;
 
 use crate::{
     chat_stream::encoder::{Output, Payload, THINKING},
-    cited::ToldSources,
+    cited::SentSources,
     escape::{cut, html},
     markup::Writing,
     tool_files::{open_webui_embeds, open_webui_files},
@@ -27,7 +27,7 @@ pub struct DetailsEncoder {
     pieces: Vec<Piece>,
     /// Bytes of the main agent's open text that were written.
     written_bytes: usize,
-    sources: ToldSources,
+    sources: SentSources,
 }
 
 #[derive(Debug)]

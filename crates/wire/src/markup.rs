@@ -16,7 +16,7 @@ use whole::Whole;
 
 use crate::{
     chat_stream::encoder::{Output, Payload, THINKING},
-    cited::ToldSources,
+    cited::SentSources,
     escape::{markdown_line, preview},
     tool_result::{COMPLETED, says_something},
 };
@@ -39,7 +39,7 @@ pub struct MarkupEncoder {
     agents: HashMap<AgentPath, String>,
     /// Bytes of the main agent's open text that were written.
     written_bytes: usize,
-    sources: ToldSources,
+    sources: SentSources,
 }
 
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl MarkupEncoder {
             page,
             agents: HashMap::new(),
             written_bytes: 0,
-            sources: ToldSources::default(),
+            sources: SentSources::default(),
         }
     }
 

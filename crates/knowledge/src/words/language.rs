@@ -129,6 +129,17 @@ impl Languages {
         others.0 != 0 && self.and(others) == others
     }
 
+    /// Only the usual language of each script of which it has all languages.
+    pub(super) fn usual_of_all(self) -> Self {
+        let scripts = [Self::LATIN, Self::ARABIC];
+        let whole = scripts
+            .into_iter()
+            .filter(|script| self.has_all_of(*script));
+        whole.fold(self, |left, script| {
+            left.and(Self(!script.0)).with(script.and(Self::default()))
+        })
+    }
+
     /// Its languages, in the order of [`Language`].
     pub(super) fn iter(self) -> impl DoubleEndedIterator<Item = Language> {
         Language::ALL

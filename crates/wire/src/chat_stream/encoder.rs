@@ -11,7 +11,7 @@ use serde_json::Value;
 use sse::Frame;
 
 use crate::{
-    cited::ToldSources,
+    cited::SentSources,
     frames::Frames,
     hook_event::{HookEndFrame, HookFrame},
     tool_files::{FileView, views},
@@ -34,7 +34,7 @@ pub struct ChatStreamEncoder {
     names: HashMap<String, String>,
     /// Open calls that were announced.
     started: HashSet<String>,
-    sources: ToldSources,
+    sources: SentSources,
 }
 
 /// `{"type":…,"data":{…}}`. Depth 0 is the main agent.
@@ -182,7 +182,7 @@ impl ChatStreamEncoder {
             sent_text: HashMap::new(),
             names: HashMap::new(),
             started: HashSet::new(),
-            sources: ToldSources::default(),
+            sources: SentSources::default(),
         }
     }
 

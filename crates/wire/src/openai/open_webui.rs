@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::completion_encoder::{Output, outer_call_id};
 use crate::{
-    cited::ToldSources,
+    cited::SentSources,
     tool_files::{open_webui_embeds, open_webui_files},
     tool_result::shown,
 };
@@ -33,7 +33,7 @@ pub(super) struct Extras {
     status: StatusLine,
     /// Whether sources are shown.
     sources: bool,
-    told_sources: ToldSources,
+    sent_sources: SentSources,
     /// Names of running sub-agents.
     agents: HashMap<AgentPath, String>,
     /// Calls that have a row but no result yet.
@@ -169,7 +169,7 @@ impl Extras {
             }
             EventBody::AgentFinished { .. } => drop(self.agents.remove(&event.agent)),
             EventBody::SourcesFound { sources } if self.sources => {
-                let new = self.told_sources.new_of(sources);
+                let new = self.sent_sources.new_of(sources);
                 new.iter()
                     .for_each(|source| out.push(source_chunk(out.chunks, source)));
             }

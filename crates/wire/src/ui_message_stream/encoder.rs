@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use sse::Frame;
 
 use crate::{
-    chat_stream::encoder::THINKING, cited::ToldSources, file_change::file_change, frames::Frames,
+    chat_stream::encoder::THINKING, cited::SentSources, file_change::file_change, frames::Frames,
     hook_event::hook_event, input_event::input_event, memory_update::memory_update, notice::notice,
 };
 
@@ -31,7 +31,7 @@ pub struct UiMessageEncoder {
     /// Names of running sub-agents.
     agents: HashMap<AgentPath, String>,
     sources: usize,
-    told_sources: ToldSources,
+    sent_sources: SentSources,
     handed_over: bool,
     start: Option<Value>,
 }
@@ -184,7 +184,7 @@ impl UiMessageEncoder {
                 out.push(&json!({"type": "data-hook", "id": end.call.id, "data": data}));
             }
             EventBody::SourcesFound { sources } => {
-                for source in self.told_sources.new_of(sources) {
+                for source in self.sent_sources.new_of(sources) {
                     self.sources += 1;
                     let id = format!("{}-{}", self.sources, source.id);
                     out.push(&match source.url.as_str() {

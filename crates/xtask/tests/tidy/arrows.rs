@@ -6,7 +6,14 @@ use crate::{expect_none, repository::files_named};
 const ARROWS: &[(&str, &[&str])] = &[
     (
         "agent",
-        &["domain", "json_repair", "llm", "sandbox", "store"],
+        &[
+            "domain",
+            "folding",
+            "json_repair",
+            "llm",
+            "sandbox",
+            "store",
+        ],
     ),
     ("auth_protocols", &["domain", "outbound", "redact"]),
     (
@@ -24,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("bolt", &[]),
     ("domain", &[]),
     ("embedder", &[]),
+    ("folding", &[]),
     (
         "glasshouse",
         // Its tests, which are those of the whole program, use the rest.
@@ -43,7 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("json_repair", &[]),
-    ("knowledge", &[]),
+    ("knowledge", &["folding"]),
     ("llm", &["domain", "provider", "redact", "sse"]),
     ("mcp", &["json_repair"]),
     ("outbound", &[]),
@@ -60,6 +68,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "bolt",
             "domain",
             "embedder",
+            "folding",
             "knowledge",
             "llm",
             "mcp",
@@ -75,7 +84,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("sse", &[]),
-    ("store", &["domain"]),
+    ("store", &["domain", "folding"]),
     ("torture", &["agent", "domain", "llm", "scripted", "server"]),
     ("web_access", &["domain", "knowledge", "outbound", "redact"]),
     ("web_app", &[]),

@@ -306,7 +306,7 @@ mod tests {
             "set max_retries here",
             "set [max]_[retries] here",
         );
-        assert!(!finds("runn ", "Running fast"));
+        assert!(!finds("runni ", "Running fast"));
         assert!(!finds("r", "Running fast"));
     }
 
