@@ -306,7 +306,7 @@ mod tests {
             "set max_retries here",
             "set [max]_[retries] here",
         );
-        assert!(!finds("runni ", "Running fast"));
+        assert!(!finds("отчё ", "Где мой отчёт?"));
         assert!(!finds("r", "Running fast"));
     }
 
