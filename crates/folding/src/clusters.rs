@@ -74,7 +74,7 @@ fn push_decomposed(cluster: &str, level: Level, into: &mut String) {
         if is_mark(char) {
             let is_kept = match level {
                 // The dot that lower case leaves of a Turkish capital İ.
-                Level::Normalized => !is_optional_mark(char) && !(base == 'i' && char == '\u{307}'),
+                Level::Normalized => !(is_optional_mark(char) || base == 'i' && char == '\u{307}'),
                 Level::Folded => {
                     makes_another_letter(base, char) || !(is_optional_mark(char) || is_accent(char))
                 }
