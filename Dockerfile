@@ -25,7 +25,10 @@ FROM debian:bookworm-slim
 # More for the programs of agents: --build-arg PACKAGES="python3-matplotlib texlive-latex-base latexmk"
 ARG PACKAGES=""
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates python3 $PACKAGES \
+    && apt-get install -y --no-install-recommends ca-certificates python3 \
+        tesseract-ocr tesseract-ocr-ara tesseract-ocr-chi-sim tesseract-ocr-deu tesseract-ocr-eng tesseract-ocr-fra \
+        tesseract-ocr-jpn tesseract-ocr-kor tesseract-ocr-osd tesseract-ocr-por tesseract-ocr-rus tesseract-ocr-spa \
+        $PACKAGES \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --system --gid 10001 glasshouse \
     && useradd --system --uid 10001 --gid 10001 --home-dir /data --shell /usr/sbin/nologin glasshouse \

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::recognition::UnreadReason;
+
 /// The text extracted from a file. All positions are byte offsets into `text`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
@@ -15,6 +17,21 @@ pub struct Document {
     pub pages: Vec<Page>,
     /// The headings in text order.
     pub headings: Vec<Heading>,
+    /// The numbers of the pages whose text was recognized in a picture, and may have errors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recognized: Vec<u32>,
+    /// The pages that are pictures and were not read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<UnreadPage>,
+}
+
+/// A page that is a picture, and why its text was not recognized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnreadPage {
+    /// The page number, from 1.
+    pub number: u32,
+    /// The reason.
+    pub reason: UnreadReason,
 }
 
 /// The beginning of a page or a slide.
@@ -52,8 +69,8 @@ impl Document {
         Self {
             title,
             text,
-            pages: Vec::new(),
             headings,
+            ..Self::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! Documents: extracting text from files, splitting it into chunks, and searching them by words and by meaning.
 //!
 //! - [`ReadingProcess::read`] extracts a [`Document`] from an untrusted file in a separate process; [`read`] does so in
-//!   this one.
+//!   this one. [`Recognizer`] is the installed program that reads the text in pictures of pages.
 //! - [`cut`] splits it into [`Chunk`]s, each with its page, headings and exact position. They are the source data from
 //!   which everything else is derived.
 //! - [`Index`] is the in-memory search index of a collection's chunks: [`Index::put`], [`Index::remove`]. A clone is
@@ -16,16 +16,18 @@ mod index;
 mod picture;
 mod process;
 mod read;
+mod recognition;
 mod search;
 mod unreadable;
 mod words;
 
 pub use chunks::{Chunk, Sizes, cut};
-pub use document::{Document, Heading, Page};
+pub use document::{Document, Heading, Page, UnreadPage};
 pub use index::{ChunkToIndex, Index, ToIndex, decode_vector, encode_vector};
 pub use picture::Picture;
 pub use process::{ReadingProcess, become_reader};
 pub use read::{Format, READER_VERSION, decode, read};
+pub use recognition::{NoRecognizer, RecognitionLimits, Recognizer, UnreadReason};
 pub use search::{Hit, Meaning, Query, Scores, search};
 pub use unreadable::{Limits, Unreadable};
 pub use words::{Languages, QueryWord, Term, Terms, is_unspaced};

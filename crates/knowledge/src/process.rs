@@ -17,7 +17,11 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Document, Format, Limits, Unreadable, read};
+use crate::{
+    Document, Format, Limits, Recognizer, Unreadable,
+    read::{self, Scope},
+    recognition::Recognition,
+};
 
 /// The first argument of the helper.
 const READER: &str = "glasshouse-document-reader";
@@ -52,6 +56,8 @@ pub fn become_reader() -> Option<ExitCode> {
 struct Task {
     name: String,
     limits: Limits,
+    /// Recognizes text in pictures.
+    recognizer: Option<Recognizer>,
 }
 
 fn serve(arguments: &[OsString]) -> io::Result<()> {
@@ -59,16 +65,23 @@ fn serve(arguments: &[OsString]) -> io::Result<()> {
         .first()
         .and_then(|text| text.to_str())
         .ok_or(io::ErrorKind::InvalidInput)?;
-    let Task { name, limits } = serde_json::from_str(task)?;
-    shut_in(&limits);
+    let Task {
+        name,
+        limits,
+        recognizer,
+    } = serde_json::from_str(task)?;
+    shut_in(&limits, recognizer.as_ref());
     let mut bytes = Vec::new();
     io::stdin()
         .lock()
         .take(limits.file_bytes.saturating_add(1))
         .read_to_end(&mut bytes)?;
     // A parser that fails on a file may panic.
-    let answer: Answer = panic::catch_unwind(|| read(&name, &bytes, &limits))
-        .unwrap_or_else(|_| Err(Unreadable::damaged("a document")));
+    let answer: Answer = panic::catch_unwind(|| {
+        let mut recognition = Recognition::new(recognizer.as_ref()).before_page(before_page);
+        read::read_in(&name, &bytes, &mut Scope::new(&limits, &mut recognition))
+    })
+    .unwrap_or_else(|_| Err(Unreadable::damaged("a document")));
     let mut out = io::BufWriter::new(io::stdout().lock());
     serde_json::to_writer(&mut out, &answer)?;
     out.flush()
@@ -76,29 +89,71 @@ fn serve(arguments: &[OsString]) -> io::Result<()> {
 
 /// The kernel kills a process that exceeds these limits. If they cannot be set, the timeout outside still applies.
 #[cfg(unix)]
-fn shut_in(limits: &Limits) {
+fn shut_in(limits: &Limits, recognizer: Option<&Recognizer>) {
     use rlimit::Resource;
     // This limits mapped memory, not used memory; the program itself and the allocator's reserve need some.
     let _ = Resource::AS.set(limits.memory_bytes, limits.memory_bytes);
-    let _ = Resource::CPU.set(limits.seconds, limits.seconds.saturating_add(1));
+    // Before each picture of a page, the first of these limits is raised.
+    let most = limits
+        .seconds
+        .saturating_add(recognition_seconds(recognizer));
+    let _ = Resource::CPU.set(limits.seconds, most.saturating_add(1));
     let _ = Resource::FSIZE.set(0, 0);
     let _ = Resource::CORE.set(0, 0);
 }
 
 #[cfg(not(unix))]
-fn shut_in(_: &Limits) {}
+fn shut_in(_: &Limits, _: Option<&Recognizer>) {}
+
+/// The additional time for a document whose pages are pictures.
+fn recognition_seconds(recognizer: Option<&Recognizer>) -> u64 {
+    recognizer.map_or(0, |it| it.limits().document_seconds)
+}
+
+/// Allows as much processor time for the picture of a page as for a whole document without pictures, and stops if
+/// nobody waits for the document any more.
+#[cfg(unix)]
+fn before_page(limits: &Limits, elapsed: Duration) {
+    use rlimit::Resource;
+    /// The parent of processes whose own parent is gone.
+    const INIT: u32 = 1;
+    if std::os::unix::process::parent_id() == INIT {
+        std::process::exit(1);
+    }
+    // With one thread, no more processor time than this was used.
+    let allowed = elapsed.as_secs().saturating_add(limits.seconds);
+    if let Ok((_, most)) = Resource::CPU.get() {
+        let _ = Resource::CPU.set(allowed.min(most), most);
+    }
+}
+
+#[cfg(not(unix))]
+fn before_page(_: &Limits, _: Duration) {}
 
 /// Starts helpers.
 #[derive(Debug, Clone)]
 pub struct ReadingProcess {
     program: PathBuf,
+    recognizer: Option<Recognizer>,
 }
 
 impl ReadingProcess {
     /// `program` has to call [`become_reader`]; a server passes its own executable.
     #[must_use]
     pub fn new(program: PathBuf) -> Self {
-        Self { program }
+        Self {
+            program,
+            recognizer: None,
+        }
+    }
+
+    /// The same, but reads the text in pictures, too, which takes some seconds for each page.
+    #[must_use]
+    pub fn recognizing(self, recognizer: Recognizer) -> Self {
+        Self {
+            recognizer: Some(recognizer),
+            ..self
+        }
     }
 
     /// Reads a file. Blocks until the document is complete or the time limit is reached.
@@ -129,11 +184,12 @@ impl ReadingProcess {
         let task = Task {
             name: name.to_owned(),
             limits: *limits,
+            recognizer: self.recognizer.clone(),
         };
         let mut child = self.start(&task).map_err(fault)?;
         let answer = self.ask(&mut child, bytes, limits, given_up);
         // It has answered or timed out; usually it has already exited.
-        let _ = child.kill();
+        kill(&mut child);
         let status = child.wait().map_err(fault)?;
         let answer = answer.unwrap_or(Err(Unreadable::TooSlow {
             limit_seconds: limits.seconds,
@@ -148,7 +204,11 @@ impl ReadingProcess {
     }
 
     fn start(&self, task: &Task) -> io::Result<Child> {
-        Command::new(&self.program)
+        let mut command = Command::new(&self.program);
+        // The programs that it starts are killed with it.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command
             .arg(READER)
             .arg(serde_json::to_string(task)?)
             .env_clear()
@@ -174,6 +234,9 @@ impl ReadingProcess {
             .text_bytes
             .saturating_mul(ANSWER_FACTOR)
             .saturating_add(1_000_000);
+        let seconds = limits
+            .seconds
+            .saturating_add(recognition_seconds(self.recognizer.as_ref()));
         thread::scope(|scope| {
             // A helper that exits early does not read everything.
             scope.spawn(move || input.write_all(bytes));
@@ -184,17 +247,28 @@ impl ReadingProcess {
             });
             let answer = wait(
                 &receive,
-                Duration::from_secs(limits.seconds.saturating_add(1)),
+                Duration::from_secs(seconds.saturating_add(1)),
                 given_up,
             );
             if answer.is_none() {
                 // Also ends the threads, since their pipes break.
-                let _ = child.kill();
+                kill(child);
             }
             let answer = answer?.unwrap_or_default();
             Some(serde_json::from_slice(&answer).unwrap_or(Err(Unreadable::TooMuchMemory)))
         })
     }
+}
+
+/// Kills the helper and what it has started.
+fn kill(child: &mut Child) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        // It is the leader of its group, whose number stays taken until it is waited for.
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    }
+    let _ = child.kill();
 }
 
 /// The same limits, with less time for formats that are read almost instantly unless crafted against parsers.

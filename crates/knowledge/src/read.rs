@@ -14,6 +14,7 @@ mod office;
 mod open_document;
 mod outlook;
 mod pdf;
+mod picture;
 mod plain;
 mod rtf;
 mod table;
@@ -24,7 +25,7 @@ mod zipped;
 pub use self::{charset::decode, format::Format};
 use crate::{
     document::Document,
-    picture::Picture,
+    recognition::{Recognition, UnreadReason},
     unreadable::{Limits, Unreadable},
 };
 
@@ -34,47 +35,84 @@ pub const READER_VERSION: u64 = 1;
 /// Maximum nesting depth of e-mails that are read.
 const MAX_INSIDE: u32 = 2;
 
-/// Reads a file. `name` is the name given by its sender.
+/// What applies to the reading of a file and of those in it.
+pub(crate) struct Scope<'a, 'b> {
+    limits: &'a Limits,
+    recognition: &'a mut Recognition<'b>,
+    /// The nesting depth in other files.
+    inside: u32,
+}
+
+impl<'a, 'b> Scope<'a, 'b> {
+    pub(crate) fn new(limits: &'a Limits, recognition: &'a mut Recognition<'b>) -> Self {
+        Self {
+            limits,
+            recognition,
+            inside: 0,
+        }
+    }
+
+    /// The scope of a file in this one.
+    fn deeper(&mut self) -> Scope<'_, 'b> {
+        Scope {
+            limits: self.limits,
+            recognition: self.recognition,
+            inside: self.inside + 1,
+        }
+    }
+}
+
+/// Reads a file, but not the text in pictures. `name` is the name given by its sender.
 ///
 /// # Errors
 /// The reason why there is no text.
 pub fn read(name: &str, bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
+    let mut recognition = Recognition::new(None);
+    read_in(name, bytes, &mut Scope::new(limits, &mut recognition))
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// The reason why there is no text.
+pub(crate) fn read_in(
+    name: &str,
+    bytes: &[u8],
+    scope: &mut Scope<'_, '_>,
+) -> Result<Document, Unreadable> {
+    let limits = scope.limits;
     if bytes.len() as u64 > limits.file_bytes {
         return Err(Unreadable::TooLarge {
             limit_bytes: limits.file_bytes,
         });
     }
-    check(read_inside(name, bytes, limits, 0)?, limits)
+    check(read_inside(name, bytes, scope)?, limits)
 }
 
-/// Reads a file nested in this many others.
 fn read_inside(
     name: &str,
     bytes: &[u8],
-    limits: &Limits,
-    inside: u32,
+    scope: &mut Scope<'_, '_>,
 ) -> Result<Document, Unreadable> {
+    let limits = scope.limits;
     Ok(match Format::of(name, bytes)? {
-        Format::Pdf => pdf::read(bytes, limits)?,
+        Format::Pdf => pdf::read(bytes, limits, scope.recognition)?,
         Format::Docx => office::docx(bytes, limits)?,
         Format::Pptx => office::pptx(bytes, limits)?,
         Format::Xlsx => office::xlsx(bytes, limits)?,
         Format::Html => html::read(&plain::decode_page(bytes, None))?,
         Format::WebArchive => web_archive::read(bytes)?,
-        Format::Mail | Format::OutlookMail if inside > MAX_INSIDE => {
+        Format::Mail | Format::OutlookMail if scope.inside > MAX_INSIDE => {
             return Err(Unreadable::UnknownFormat);
         }
-        Format::Mail => mail::read(bytes, limits, inside)?,
-        Format::OutlookMail => outlook::read(bytes, limits, inside)?,
+        Format::Mail => mail::read(bytes, scope)?,
+        Format::OutlookMail => outlook::read(bytes, scope)?,
         Format::OpenDocument => open_document::read(bytes, limits)?,
         Format::Epub => epub::read(bytes, limits)?,
         Format::Rtf => rtf::read(bytes, limits)?,
         Format::Notebook => notebook::read(bytes, limits)?,
         Format::Delimited => delimited::read(bytes, limits)?,
-        Format::Picture => {
-            Picture::of(bytes, limits).unwrap_or(Err(Unreadable::UnknownFormat))?;
-            return Err(Unreadable::Picture);
-        }
+        Format::Picture => picture::read(bytes, limits, scope.recognition)?,
         Format::Markdown => Document::of_markdown(plain::decode(bytes)?),
         Format::Plain => Document {
             text: plain::decode(bytes)?,
@@ -91,7 +129,12 @@ fn check(document: Document, limits: &Limits) -> Result<Document, Unreadable> {
         });
     }
     if !document.text.contains(char::is_alphanumeric) {
-        return Err(Unreadable::NoText);
+        let mut reasons = document.unread.iter().map(|page| page.reason);
+        return Err(match reasons.next() {
+            None => Unreadable::NoText,
+            Some(UnreadReason::NoRecognition) => Unreadable::NoRecognition,
+            Some(_) => Unreadable::NotRecognized,
+        });
     }
     Ok(document)
 }

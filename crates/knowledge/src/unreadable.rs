@@ -40,14 +40,22 @@ pub enum Unreadable {
         format: String,
     },
     /// It was read but contains no words.
-    #[error("No text was found in the file. Scanned pages need text recognition first.")]
+    #[error("No text was found in the file.")]
     NoText,
+    /// Its pages are pictures, and no program that recognizes text is installed.
+    #[error(
+        "The pages are pictures, and text recognition is not installed on the server. An administrator can install Tesseract."
+    )]
+    NoRecognition,
+    /// Its pages are pictures, none of which could be read.
+    #[error("The pages are pictures, and their text could not be recognized.")]
+    NotRecognized,
     /// The format is not supported.
     #[error("Files of this kind cannot be read as text.")]
     UnknownFormat,
-    /// A picture, which has no text of its own.
+    /// A picture, and there is neither text recognition nor a vision model.
     #[error(
-        "A picture is read by a model that sees, and this server has none. An administrator can name one: knowledge.vision_model."
+        "A picture is read by text recognition or by a vision model, and this server has neither. An administrator can install Tesseract, or name a model: knowledge.vision_model."
     )]
     Picture,
     /// A picture that claims to have more pixels than is safe to decode.

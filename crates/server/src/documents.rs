@@ -25,6 +25,7 @@ mod model_download;
 mod pictures;
 mod qdrant;
 mod reading;
+mod recognition;
 mod replica;
 mod scope;
 mod search;
@@ -37,7 +38,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -68,6 +69,7 @@ pub(crate) use {
     filters::{ENDING_CHARS, MAX_ENDINGS, NAME_CHARS, is_ending, narrow},
     graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
     model_download::fetch_model,
+    recognition::Recognition,
     scope::Scope,
     search::{Found, MAX_FOUND, SearchRequest, missing, no_collection},
     tool::{NAME as SEARCH_TOOL, look, passage, source, spec},
@@ -88,12 +90,10 @@ pub struct Documents {
     memory_bytes: usize,
     /// Wakes the reader: there is a file to read.
     pub(crate) to_read: Arc<Notify>,
-    /// Wakes the job that describes images.
+    /// Wakes the job that reads pictures and scanned pages.
     pub(crate) to_see: Arc<Notify>,
     /// Wakes the job that embeds documents.
     pub(crate) to_embed: Arc<Notify>,
-    /// Whether the images in the queue were given back because no model describes them.
-    pictures_requeued: AtomicBool,
     /// Interrupts embedding: another model is in effect.
     pub(crate) embedding_changed: Arc<Notify>,
     /// Wakes the job that extracts graphs.
@@ -161,7 +161,6 @@ impl Documents {
             memory_bytes: settings.memory_bytes,
             to_read: Arc::default(),
             to_see: Arc::default(),
-            pictures_requeued: AtomicBool::default(),
             to_embed: Arc::default(),
             embedding_changed: Arc::default(),
             to_graph: Arc::default(),

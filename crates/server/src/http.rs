@@ -74,6 +74,7 @@ mod state;
 pub mod streams;
 mod task_config;
 mod tasks;
+mod text_recognition;
 mod threads;
 mod ui_message_stream;
 mod unrouted;
@@ -304,6 +305,11 @@ pub fn table() -> Vec<Route> {
         get(Admin, "/api/v1/embedding", embedding::get_state),
         put(Admin, "/api/v1/embedding", embedding::choose).noted("embedding.change"),
         post(Admin, "/api/v1/embedding/test", embedding::test).noted("embedding.try"),
+        get(
+            Admin,
+            "/api/v1/text-recognition",
+            text_recognition::get_state,
+        ),
         // Pipelines: small model calls around a chat
         get(Admin, "/api/v1/pipelines", pipelines::list),
         put(Admin, "/api/v1/pipelines/{pipeline}", pipelines::put).noted("pipeline.change"),

@@ -79,7 +79,7 @@ pub struct Document {
     pub size_bytes: u64,
     /// The state.
     pub state: DocumentState,
-    /// Whether it is a picture that waits for the vision model.
+    /// Whether it waits for its pictures to be read.
     pub picture: bool,
     /// Why it could not be read, as JSON.
     pub problem: Option<String>,
@@ -484,19 +484,21 @@ impl Store {
         Ok(kept)
     }
 
-    /// Queues a failed document for another reading.
+    /// Queues a document for another reading if it failed, or if `unread_pages` says that it was read in part. Its text
+    /// stays searchable until then.
     ///
     /// # Errors
-    /// `NotFound` if it is not in that collection of theirs, or did not fail.
+    /// `NotFound` if it is not in that collection of theirs, or there is nothing to read again.
     pub async fn read_again(
         &self,
         owner: UserId,
         collection: CollectionId,
         id: DocumentId,
+        unread_pages: bool,
         now: i64,
     ) -> Result<(), StoreError> {
         let sql = "UPDATE documents SET state = 'waiting', problem = NULL, failures = 0, claimed_until = 0, updated_at = $4 \
-                   WHERE id = $1 AND collection = $2 AND state = 'failed' \
+                   WHERE id = $1 AND collection = $2 AND (state = 'failed' OR $5 AND state = 'ready') \
                    AND collection IN (SELECT id FROM collections WHERE owner = $3)";
         self.db()
             .write(sql)
@@ -504,6 +506,7 @@ impl Store {
             .id(collection)
             .id(owner)
             .bind(now)
+            .bind(unread_pages)
             .execute_on_one()
             .await
     }

@@ -1,10 +1,10 @@
-//! Picture documents: after their type is detected, they wait for a vision model.
+//! Documents with pictures to read: pictures and scanned pages, which wait for text recognition or a vision model.
 
 use domain::{DocumentId, UserId};
 
 use crate::{ReadingTask, Store, StoreError};
 
-/// A picture claimed by this server.
+/// A document with pictures claimed by this server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedPicture {
     /// Its document.
@@ -27,7 +27,8 @@ pub struct PictureFailure {
 }
 
 impl Store {
-    /// Marks a document as a picture that waits for a vision model. Does nothing if the file was replaced meanwhile.
+    /// Marks a document as one with pictures, which waits for text recognition or a vision model. Does nothing if the file
+    /// was replaced meanwhile.
     ///
     /// # Errors
     /// Database errors only.
@@ -43,7 +44,7 @@ impl Store {
         Ok(())
     }
 
-    /// Claims a picture until `until`: then its holder is presumed dead.
+    /// Claims a document with pictures until `until`: then its holder is presumed dead.
     ///
     /// # Errors
     /// Database errors only.
@@ -84,6 +85,23 @@ impl Store {
         Ok(None)
     }
 
+    /// Extends a claim, for a document that takes long.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn extend_claim(&self, of: &ReadingTask, until: i64) -> Result<(), StoreError> {
+        let sql = "UPDATE documents SET claimed_until = $3 \
+                   WHERE id = $1 AND upload = $2 AND state = 'waiting'";
+        self.db()
+            .write(sql)
+            .id(of.id)
+            .number(of.upload)
+            .bind(until)
+            .execute()
+            .await?;
+        Ok(())
+    }
+
     /// Records why a picture was not described; it keeps waiting.
     ///
     /// # Errors
@@ -109,7 +127,7 @@ impl Store {
         Ok(())
     }
 
-    /// Without a vision model, waiting pictures are read like other files, which reports that.
+    /// With neither text recognition nor a vision model, waiting documents are read like other files, which reports that.
     ///
     /// # Errors
     /// Database errors only.

@@ -15,7 +15,7 @@ use crate::{
     counts::{Counts, Runner, TestsFailed},
     parts::{
         self, bolt::Bolt, chromium, clients, embedder, latex, node_packages, open_webui,
-        postgres::Postgres, real_model::RealModel,
+        postgres::Postgres, real_model::RealModel, tesseract,
     },
 };
 
@@ -112,6 +112,7 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
     parts::nextest()?;
     build()?;
     latex::install()?;
+    tesseract::install()?;
     let postgres = Postgres::start()?;
     let mut tests = cargo(&[
         "nextest",

@@ -275,7 +275,7 @@ export type Attachment = {
   name: string;
   size_bytes: number;
   state: DocumentState;
-  /** Whether it waits for the model that reads [images](/docs/knowledge/collections.md#images). */
+  /** Whether its pages are pictures, and wait for [text recognition](/docs/knowledge/text-recognition.md) or the model that reads [images](/docs/knowledge/collections.md#images). */
   picture: boolean;
   /** Why it could not be read. */
   problem: DocumentProblem | null;
@@ -1011,7 +1011,7 @@ export type Document = {
   name: string;
   size_bytes: number;
   state: DocumentState;
-  /** Whether it waits for the model that reads [images](/docs/knowledge/collections.md#images). */
+  /** Whether its pages are pictures, and wait for [text recognition](/docs/knowledge/text-recognition.md) or the model that reads [images](/docs/knowledge/collections.md#images). */
   picture: boolean;
   /** Why it could not be read. */
   problem: DocumentProblem | null;
@@ -1054,7 +1054,7 @@ export type DocumentPage = {
   start: number;
 };
 
-/** Why a document, its embedding or its graph is not ready. For a document, `code` is one of `too_large`, `unpacks_too_large`, `too_much_text`, `too_many_pages`, `too_many_pixels`, `encrypted`, `damaged`, `no_text`, `unknown_format`, `picture`, `vision_failed`, `vision_late`, `vision_limited`, `too_slow`, `too_much_memory`, `fault` and `cancelled`; an image that waits to be retried has one, too. For an embedding it is `failed`, `late`, `texts`, `limited` or `cancelled`. */
+/** Why a document, its embedding or its graph is not ready. For a document, `code` is one of `too_large`, `unpacks_too_large`, `too_much_text`, `too_many_pages`, `too_many_pixels`, `encrypted`, `damaged`, `no_text`, `unknown_format`, `picture`, `no_recognition`, `not_recognized`, `vision_failed`, `vision_late`, `vision_limited`, `too_slow`, `too_much_memory`, `fault` and `cancelled`; an image that waits to be retried has one, too. For an embedding it is `failed`, `late`, `texts`, `limited` or `cancelled`. */
 export type DocumentProblem = {
   code: string;
   /** A sentence for people. */
@@ -1083,6 +1083,10 @@ export type DocumentStructure = {
   title: string | null;
   pages: DocumentPage[];
   headings: DocumentHeading[];
+  /** The numbers of pages whose text was [recognized](/docs/knowledge/text-recognition.md), and may have errors. Left out if there are none. */
+  recognized?: number[];
+  /** Pages that are pictures and were not read. Left out if there are none. */
+  unread?: UnreadPage[];
 };
 
 /** A document with its text. */
@@ -1091,7 +1095,7 @@ export type DocumentText = {
   name: string;
   size_bytes: number;
   state: DocumentState;
-  /** Whether it waits for the model that reads [images](/docs/knowledge/collections.md#images). */
+  /** Whether its pages are pictures, and wait for [text recognition](/docs/knowledge/text-recognition.md) or the model that reads [images](/docs/knowledge/collections.md#images). */
   picture: boolean;
   /** Why it could not be read. */
   problem: DocumentProblem | null;
@@ -3430,6 +3434,20 @@ export type TaskRequest = {
 /** A text, or a list of parts. */
 export type TextOrParts = string | Record<string, unknown>[];
 
+/** The program that reads [scanned pages and pictures](/docs/knowledge/text-recognition.md). */
+export type TextRecognition = {
+  /** Whether it is turned on. */
+  enabled: boolean;
+  /** Its name and version, such as `tesseract 5.3.0`; `null` if it cannot be used. */
+  version: string | null;
+  /** The languages and scripts that are used, as the program names them. */
+  languages: string[];
+  /** Whether the script and the orientation of a page are detected. */
+  detects_script: boolean;
+  /** Why it cannot be used. */
+  problem: string | null;
+};
+
 /** How tools are offered to a model. */
 export type ToolMode = "native" | "schema" | "prompt" | "off";
 
@@ -3442,6 +3460,15 @@ export type UiMessageRequest = {
   mode?: WorkMode | null;
   features?: Record<string, unknown> | null;
 };
+
+/** A page that is a picture and was not read. */
+export type UnreadPage = {
+  number: number;
+  reason: UnreadReason;
+};
+
+/** Why the picture of a page was not read. */
+export type UnreadReason = "no_recognition" | "too_slow" | "too_large" | "failed";
 
 /** A usage report. */
 export type UsageReport = {

@@ -116,7 +116,9 @@ async fn what_is_too_large_is_refused_before_anybody_looks() {
 
 #[tokio::test]
 async fn without_a_model_it_says_what_is_missing() {
-    let (server, ada) = Server::start_signed_in().await;
+    let nowhere = [("GLASSHOUSE_KNOWLEDGE_OCR_PROGRAM", "/no/such/tesseract")];
+    let server = Server::start_with(&nowhere).await;
+    let ada = server.set_up().await;
     let work = server.collection(&ada, "Work").await;
     let read = server
         .read_file(&ada, &work, "sign.png", &png(640, 480))
@@ -131,6 +133,83 @@ async fn without_a_model_it_says_what_is_missing() {
             .unwrap()
             .contains("knowledge.vision_model")
     );
+    let state = server.get("/api/v1/text-recognition", &ada).await.json();
+    assert_eq!(
+        (&state["enabled"], &state["version"]),
+        (&json!(true), &Value::Null)
+    );
+    let problem = state["problem"].as_str().unwrap();
+    assert!(problem.contains("/no/such/tesseract"), "{problem}");
+}
+
+/// Three sentences about a contract.
+const SCAN: &[u8] = include_bytes!("../../../knowledge/tests/data/scans/en.png");
+
+/// Whether Tesseract is installed, which the whole test run requires.
+fn recognizes() -> bool {
+    let is_there = std::process::Command::new("tesseract")
+        .arg("--version")
+        .output()
+        .is_ok();
+    let required = std::env::vars_os().any(|(name, _)| name == "GLASSHOUSE_TEST_REQUIRE");
+    assert!(is_there || !required, "Tesseract is not installed");
+    is_there
+}
+
+#[tokio::test]
+async fn text_in_a_picture_is_found_without_a_model() {
+    if !recognizes() {
+        return;
+    }
+    let (server, ada) = Server::start_signed_in().await;
+    let work = server.collection(&ada, "Work").await;
+    let read = server.read_file(&ada, &work, "contract.png", SCAN).await;
+    assert_eq!(
+        (&read["state"], &read["problem"], &read["picture"]),
+        (&json!("ready"), &Value::Null, &json!(false)),
+        "{read}"
+    );
+    let found = server
+        .find(&ada, "when was the walrus contract signed")
+        .await;
+    let text = found[0]["text"].as_str().unwrap();
+    assert!(text.contains("signed on Friday by both parties"), "{text}");
+    let path = format!(
+        "{KNOWLEDGE}/{work}/documents/{}",
+        read["id"].as_str().unwrap()
+    );
+    let document = server.get(&path, &ada).await.json();
+    assert_eq!(document["structure"]["recognized"], json!([1]));
+    // There is nothing to read again.
+    server
+        .do_with(&ada, &work, &read["id"], "retry")
+        .await
+        .expect(404);
+    let state = server.get("/api/v1/text-recognition", &ada).await.json();
+    assert!(
+        state["version"].as_str().unwrap().starts_with("tesseract "),
+        "{state}"
+    );
+    assert_eq!(state["problem"], Value::Null);
+}
+
+#[tokio::test]
+async fn the_description_of_a_picture_follows_its_recognized_text() {
+    if !recognizes() {
+        return;
+    }
+    let (_upstream, server, ada, work) =
+        begin(Behaviour::answer(|_: &Request| Reply::text(SEEN))).await;
+    let read = server.read_file(&ada, &work, "contract.png", SCAN).await;
+    let path = format!(
+        "{KNOWLEDGE}/{work}/documents/{}",
+        read["id"].as_str().unwrap()
+    );
+    let document = server.get(&path, &ada).await.json();
+    let text = document["text"].as_str().unwrap();
+    assert!(text.starts_with("The walrus contract"), "{text}");
+    assert!(text.ends_with(SEEN), "{text}");
+    assert_eq!(document["structure"]["recognized"], json!([1]));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use memchr::memmem;
 use super::{
     html, mail,
     office::{self, Archive},
-    outlook, plain,
+    outlook, picture, plain,
 };
 use crate::{picture::Picture, unreadable::Unreadable};
 
@@ -38,7 +38,7 @@ pub enum Format {
     Notebook,
     /// Tables as delimited text, such as CSV.
     Delimited,
-    /// A picture, which has no text.
+    /// A picture, whose text has to be recognized.
     Picture,
     /// Markdown.
     Markdown,
@@ -86,7 +86,7 @@ impl Format {
         if bytes.starts_with(b"{\\rtf") {
             return Ok(Self::Rtf);
         }
-        if Picture::media_type(bytes).is_some() {
+        if Picture::media_type(bytes).is_some() || picture::is_scan(bytes) {
             return Ok(Self::Picture);
         }
         match ending.as_str() {
@@ -215,6 +215,13 @@ mod tests {
             ("a.ipynb", b"{}", "Notebook"),
             ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "Picture"),
             ("a.txt", b"\xff\xd8\xff\xe0 JFIF", "Picture"),
+            (
+                "a.bmp",
+                b"BM\x9e\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0",
+                "Picture",
+            ),
+            ("a.txt", b"BMW is a car maker in Munich.", "Plain"),
+            ("a.tif", b"MM\0*\0\0\0\x08", "Picture"),
             (
                 "a.mp3",
                 b"ID3\x04\0\0\0\0\0\x23",

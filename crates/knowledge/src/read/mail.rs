@@ -7,9 +7,9 @@ use std::{borrow::Cow, fmt::Write};
 use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 use memchr::memmem;
 
-use super::{charset, read_inside};
+use super::{Scope, charset, read_inside};
 use crate::{
-    document::{Document, Page},
+    document::{Document, Page, UnreadPage},
     picture::Picture,
     unreadable::{Limits, Unreadable},
 };
@@ -32,11 +32,11 @@ const NAMES: [(&str, &str); 12] = [
     ("message/global", "message.eml"),
 ];
 
-/// Reads an e-mail with its attachments. `inside` is its nesting depth in other e-mails.
+/// Reads an e-mail with its attachments.
 ///
 /// # Errors
 /// If it is not an e-mail.
-pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Document, Unreadable> {
+pub(super) fn read(bytes: &[u8], scope: &mut Scope<'_, '_>) -> Result<Document, Unreadable> {
     let source = with_utf8_headers(without_beginning(bytes));
     let message = parsed(&source)?;
     let mut mail = Mail::new(headers(&message) + &body::text(&message)?);
@@ -49,7 +49,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Documen
         };
         (name_of(part), Attached::File(content))
     });
-    mail.attach(attached.collect(), limits, inside)?;
+    mail.attach(attached.collect(), scope)?;
     Ok(mail.finish())
 }
 
@@ -132,6 +132,8 @@ pub(super) enum Attached<'a> {
 pub(super) struct Mail {
     text: String,
     pages: Vec<Page>,
+    recognized: Vec<u32>,
+    unread: Vec<UnreadPage>,
 }
 
 impl Mail {
@@ -139,6 +141,8 @@ impl Mail {
         Self {
             text,
             pages: Vec::new(),
+            recognized: Vec::new(),
+            unread: Vec::new(),
         }
     }
 
@@ -149,9 +153,9 @@ impl Mail {
     pub(super) fn attach(
         &mut self,
         attached: Vec<(String, Attached<'_>)>,
-        limits: &Limits,
-        inside: u32,
+        scope: &mut Scope<'_, '_>,
     ) -> Result<(), Unreadable> {
+        let limits = scope.limits;
         if !attached.is_empty() {
             let names: Vec<&str> = attached.iter().map(|(name, _)| name.as_str()).collect();
             _ = writeln!(self.text, "\nAttached: {}", names.join(", "));
@@ -161,10 +165,14 @@ impl Mail {
             let document = match content {
                 // Signatures and buttons are pictures; the list of names is enough.
                 Attached::File(bytes) if Picture::media_type(&bytes).is_some() => continue,
-                Attached::File(bytes) => read_inside(&name, &bytes, limits, inside + 1),
+                Attached::File(bytes) => read_inside(&name, &bytes, &mut scope.deeper()),
                 Attached::Message(document) => document,
             };
             // An attachment that cannot be read does not affect the rest.
+            if let Ok(document) = &document {
+                self.recognized.extend(&document.recognized);
+                self.unread.extend(&document.unread);
+            }
             match document {
                 Ok(document) if !document.pages.is_empty() => paged.push((name, document)),
                 Ok(document) => self.add(&name, document.text.trim()),
@@ -211,6 +219,8 @@ impl Mail {
     pub(super) fn finish(self) -> Document {
         Document {
             pages: self.pages,
+            recognized: self.recognized,
+            unread: self.unread,
             ..Document::of_markdown(self.text)
         }
     }

@@ -10,7 +10,7 @@ use mail_parser::DateTime;
 
 use self::properties::{Properties, Storage};
 use super::{
-    Format, MAX_INSIDE,
+    Format, MAX_INSIDE, Scope,
     charset::of_code_page,
     html,
     mail::{Attached, Mail},
@@ -69,31 +69,34 @@ pub(super) fn format(bytes: &[u8], ending: &str, is_office: bool) -> Result<Form
     }
 }
 
-/// Reads a message. `inside` is its nesting depth in other e-mails.
+/// Reads a message.
 ///
 /// # Errors
 /// If it is damaged, or has too much text.
-pub(super) fn read(bytes: &[u8], limits: &Limits, inside: u32) -> Result<Document, Unreadable> {
-    read_message(&mut Storage::open(bytes)?, limits, inside)
+pub(super) fn read(bytes: &[u8], scope: &mut Scope<'_, '_>) -> Result<Document, Unreadable> {
+    read_message(&mut Storage::open(bytes)?, scope)
 }
 
 fn read_message(
     storage: &mut Storage<'_>,
-    limits: &Limits,
-    inside: u32,
+    scope: &mut Scope<'_, '_>,
 ) -> Result<Document, Unreadable> {
     let properties = Properties::of_message(storage);
     let mut text = headers(storage, &properties);
-    _ = write!(text, "\n{}\n", body(storage, &properties, limits)?.trim());
+    _ = write!(
+        text,
+        "\n{}\n",
+        body(storage, &properties, scope.limits)?.trim()
+    );
     let mut mail = Mail::new(text);
     let folders = storage.folders("__attach_version1.0_");
     let mut attached = Vec::new();
     for folder in folders {
         storage.within(&folder, |storage| {
-            attached.push(attachment(storage, properties.code_page, limits, inside));
+            attached.push(attachment(storage, properties.code_page, scope));
         });
     }
-    mail.attach(attached, limits, inside)?;
+    mail.attach(attached, scope)?;
     Ok(mail.finish())
 }
 
@@ -200,8 +203,7 @@ fn body(
 fn attachment(
     storage: &mut Storage<'_>,
     code_page: u16,
-    limits: &Limits,
-    inside: u32,
+    scope: &mut Scope<'_, '_>,
 ) -> (String, Attached<'static>) {
     let names = [
         id::ATTACH_LONG_FILENAME,
@@ -218,8 +220,10 @@ fn attachment(
         return (name, Attached::File(Cow::Owned(data)));
     }
     let folder = properties::name_of(id::ATTACH_DATA, properties::OBJECT);
-    let message = if inside < MAX_INSIDE && storage.has(&folder) {
-        storage.within(&folder, |storage| read_message(storage, limits, inside + 1))
+    let message = if scope.inside < MAX_INSIDE && storage.has(&folder) {
+        storage.within(&folder, |storage| {
+            read_message(storage, &mut scope.deeper())
+        })
     } else {
         Err(Unreadable::UnknownFormat)
     };

@@ -5,6 +5,7 @@ mod bidi;
 mod fields;
 mod glyphs;
 mod lines;
+mod scanned;
 mod spacing;
 mod tables;
 
@@ -15,9 +16,11 @@ use hayro_interpret::{
     kurbo::{Affine, Rect},
 };
 
-use self::{assembly::Assembly, glyphs::PageGlyphs};
+pub(super) use self::assembly::Assembly;
+use self::glyphs::PageGlyphs;
 use crate::{
-    document::Document,
+    document::{Document, UnreadPage},
+    recognition::Recognition,
     unreadable::{Limits, Unreadable},
 };
 
@@ -28,7 +31,11 @@ const END_BYTES: usize = 1024;
 ///
 /// # Errors
 /// If it is encrypted, damaged or too long.
-pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable> {
+pub(super) fn read(
+    bytes: &[u8],
+    limits: &Limits,
+    recognition: &mut Recognition<'_>,
+) -> Result<Document, Unreadable> {
     let file = Pdf::new(bytes.to_vec()).map_err(|error| match error {
         LoadPdfError::Decryption(DecryptionError::PasswordProtected) => Unreadable::Encrypted,
         LoadPdfError::Decryption(_) | LoadPdfError::Invalid => Unreadable::damaged("PDF"),
@@ -48,6 +55,8 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
         ..InterpreterSettings::default()
     };
     let mut assembly = Assembly::default();
+    let mut recognized = Vec::new();
+    let mut unread = Vec::new();
     for (page, number) in pages.iter().zip(1..) {
         let mut glyphs = PageGlyphs::new(limits.text_bytes);
         let anywhere = Rect::new(0.0, 0.0, 1.0, 1.0);
@@ -62,12 +71,25 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
         let too_much = Unreadable::TooMuchText {
             limit_bytes: limits.text_bytes,
         };
-        let Some(glyphs) = glyphs.finish() else {
+        let Some((glyphs, drawn)) = glyphs.finish() else {
             return Err(too_much);
         };
-        let mut lines = lines::group(glyphs);
-        fields::add(page, &mut lines);
-        assembly.add_page(number, tables::find(lines));
+        let seen = match drawn.is_picture(page) {
+            true => drawn.recognize(page, limits, recognition),
+            false => Ok(Vec::new()),
+        };
+        match seen {
+            Ok(seen) if !seen.is_empty() => {
+                assembly.add_recognized_page(number, seen);
+                recognized.push(number);
+            }
+            seen => {
+                let mut lines = lines::group(glyphs);
+                fields::add(page, &mut lines);
+                assembly.add_page(number, tables::find(lines));
+                unread.extend(seen.err().map(|reason| UnreadPage { number, reason }));
+            }
+        }
         if assembly.size_bytes() > limits.text_bytes {
             return Err(too_much);
         }
@@ -76,7 +98,11 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Document, Unreadable
     if !assembly.has_words() && !has_end(bytes) {
         return Err(Unreadable::damaged("PDF"));
     }
-    Ok(assembly.finish())
+    Ok(Document {
+        recognized,
+        unread,
+        ..assembly.finish()
+    })
 }
 
 /// Whether the end marker of a complete file is present; some files have other data after it.

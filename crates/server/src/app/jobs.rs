@@ -164,9 +164,11 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             // A file that takes long to read does not delay the others.
             .workers(2)
             .interruptible(),
-        job("describe_pictures", &app.documents, Documents::look_at_next)
+        job("read_pictures", &app.documents, Documents::look_at_next)
             .every(seconds(15))
             .woken_by(&app.documents.to_see)
+            // A scanned book takes long.
+            .workers(2)
             .interruptible(),
         job("embed_documents", &app.documents, Documents::embed_next)
             .every(seconds(15))

@@ -20,6 +20,7 @@ use tempfile::NamedTempFile;
 
 use crate::{
     cli::health_check,
+    documents::Recognition,
     gateway::models::Models,
     platform::{
         clock::Clock,
@@ -139,6 +140,7 @@ pub(crate) async fn examine(config: &Config) -> Vec<Finding> {
     }
     findings.extend(proxy(of_environment));
     findings.push(sandbox(config).await);
+    findings.push(text_recognition(config).await);
     findings
 }
 
@@ -436,6 +438,33 @@ async fn sandbox(config: &Config) -> Finding {
             about,
             why.map_or_else(String::new, |why| why.message.clone()),
             "agents work without it, but cannot run programs; see docs/tools/programs.md",
+        ),
+    }
+}
+
+async fn text_recognition(config: &Config) -> Finding {
+    let about = "OCR";
+    match Recognition::find(config.knowledge.ocr.clone()).await {
+        Recognition::Off => Finding::fine(about, "turned off"),
+        Recognition::Found(found) => {
+            let text = format!(
+                "{} reads scanned pages and pictures: {}",
+                found.version(),
+                found.languages().join(", ")
+            );
+            match found.detects_script() {
+                true => Finding::fine(about, text),
+                false => Finding::warning(
+                    about,
+                    text,
+                    "install its data `osd` (Debian: tesseract-ocr-osd), so that the script of a page is detected",
+                ),
+            }
+        }
+        Recognition::Missing(why) => Finding::warning(
+            about,
+            why.to_string(),
+            "scanned pages stay unread; install Tesseract with its languages: see docs/knowledge/text-recognition.md",
         ),
     }
 }

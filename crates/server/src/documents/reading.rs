@@ -1,4 +1,5 @@
-//! Reads uploaded files in order, each in a separate process, and records the result in the document.
+//! Reads uploaded files in order, each in a separate process, and records the result in the document. Pictures and
+//! scanned pages are left to another job.
 
 use std::{
     sync::{
@@ -9,7 +10,7 @@ use std::{
 };
 
 use domain::LocalizedText;
-use knowledge::{Document, Limits, READER_VERSION, Sizes, Unreadable, cut};
+use knowledge::{Document, Limits, READER_VERSION, ReadingProcess, Sizes, Unreadable, cut};
 use store::{ReadingResult, ReadingTask, StoreError};
 use tokio::task::spawn_blocking;
 
@@ -23,10 +24,7 @@ const CLAIM_MS: i64 = 60_000;
 impl Documents {
     /// Reads the next file. If the server stops during reading, the next one reads the file again.
     pub(crate) async fn read_next(self: Arc<Self>) -> Result<Next, ApiError> {
-        let limits = Limits {
-            file_bytes: self.config.now().knowledge.file_bytes,
-            ..Limits::default()
-        };
+        let limits = self.reading_limits();
         let now = self.clock.now_ms();
         let seconds = i64::try_from(limits.seconds).unwrap_or(i64::MAX / 2000);
         let until = now.saturating_add(seconds * 1000).saturating_add(CLAIM_MS);
@@ -39,26 +37,16 @@ impl Documents {
             Err(StoreError::NotFound) => return Ok(Next::Now),
             Err(error) => return Err(error.into()),
         };
-        let given_up = Arc::new(AtomicBool::new(false));
         let read = tokio::select! {
-            read = self.read(&unread, file, limits, Arc::clone(&given_up)) => read?,
-            () = self.is_unwanted(&unread) => {
-                given_up.store(true, Relaxed);
-                return Ok(Next::Now);
-            }
+            read = read(self.reader.clone(), &unread, Arc::new(file), limits) => read?,
+            () = self.is_unwanted(&unread) => return Ok(Next::Now),
         };
-        let read = match read {
-            Ok(document) => text(document),
-            Err(Unreadable::Picture)
-                if !unread.is_reread && self.config.now().knowledge.vision_model.is_some() =>
-            {
-                self.store.mark_picture(&unread).await?;
-                self.to_see.notify_one();
-                return Ok(Next::Now);
-            }
-            Err(unreadable) => problem(&unreadable),
-        };
-        let read = read.map_err(ApiError::internal)?;
+        if !unread.is_reread && self.can_see_more(&read).await {
+            self.store.mark_picture(&unread).await?;
+            self.to_see.notify_one();
+            return Ok(Next::Now);
+        }
+        let read = settled(read).map_err(ApiError::internal)?;
         self.store
             .settle_document(&unread, &read, Some(READER_VERSION), self.clock.now_ms())
             .await?;
@@ -77,8 +65,15 @@ impl Documents {
             .await
     }
 
+    pub(super) fn reading_limits(&self) -> Limits {
+        Limits {
+            file_bytes: self.config.now().knowledge.file_bytes,
+            ..Limits::default()
+        }
+    }
+
     /// Resolves once a file that is being read was deleted or replaced, or should no longer be read.
-    async fn is_unwanted(&self, unread: &ReadingTask) {
+    pub(super) async fn is_unwanted(&self, unread: &ReadingTask) {
         loop {
             tokio::time::sleep(STILL).await;
             match self.store.is_wanted(unread).await {
@@ -92,22 +87,39 @@ impl Documents {
     }
 }
 
-impl Documents {
-    async fn read(
-        self: &Arc<Self>,
-        unread: &ReadingTask,
-        file: Vec<u8>,
-        limits: Limits,
-        given_up: Arc<AtomicBool>,
-    ) -> Result<Result<Document, Unreadable>, ApiError> {
-        let documents = Arc::clone(self);
-        let name = unread.name.clone();
-        let read = move || {
-            documents
-                .reader
-                .read_until(&name, &file, &limits, &given_up)
-        };
-        spawn_blocking(read).await.map_err(ApiError::internal)
+/// Reads a file. Once the future is dropped, the process ends soon.
+pub(super) async fn read(
+    reader: ReadingProcess,
+    unread: &ReadingTask,
+    file: Arc<Vec<u8>>,
+    limits: Limits,
+) -> Result<Result<Document, Unreadable>, ApiError> {
+    let wanted = Wanted::default();
+    let given_up = Arc::clone(&wanted.given_up);
+    let name = unread.name.clone();
+    let read = move || reader.read_until(&name, &file, &limits, &given_up);
+    spawn_blocking(read).await.map_err(ApiError::internal)
+}
+
+/// Gives up a reading when dropped.
+#[derive(Default)]
+struct Wanted {
+    given_up: Arc<AtomicBool>,
+}
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        self.given_up.store(true, Relaxed);
+    }
+}
+
+/// The result as it is stored.
+pub(super) fn settled(
+    read: Result<Document, Unreadable>,
+) -> Result<ReadingResult, serde_json::Error> {
+    match read {
+        Ok(document) => text(document),
+        Err(unreadable) => problem(&unreadable),
     }
 }
 
@@ -141,7 +153,7 @@ pub(super) fn as_column(code: &str, words: &LocalizedText) -> String {
     problem.to_string()
 }
 
-pub(super) fn problem(unreadable: &Unreadable) -> Result<ReadingResult, serde_json::Error> {
+fn problem(unreadable: &Unreadable) -> Result<ReadingResult, serde_json::Error> {
     let mut problem = serde_json::to_value(unreadable)?;
     if let Some(fields) = problem.as_object_mut() {
         fields.insert("message".to_owned(), unreadable.to_string().into());

@@ -31,8 +31,8 @@ use super::{
     images, imports, inbox, inputs, invitations, jobs, keys, knowledge, limits, mcp_servers,
     mcp_sign_ins, memories, messages, moa, model_aliases, models, oidc, pages, passkey_login,
     passkeys, password_resets, permissions, pipelines, programs, push, runs, schedules,
-    second_factor, second_step, session, sessions, sharing, sign_up, task_config, tasks, usage,
-    users, web_search, webhooks, workspaces,
+    second_factor, second_step, session, sessions, sharing, sign_up, task_config, tasks,
+    text_recognition, usage, users, web_search, webhooks, workspaces,
 };
 use crate::{error::ApiError, identity::auth::SESSION_COOKIE};
 
@@ -157,6 +157,7 @@ const AREAS: [Area; 19] = [
             model_aliases::operations,
             connections::operations,
             embedding::operations,
+            text_recognition::operations,
         ],
     },
     Area {

@@ -49,7 +49,8 @@ pub use connections::{ConfiguredConnection, ConnectionSource};
 pub use graph_database::GraphDatabaseSettings;
 pub use hooks::{HookSettings, HookTransport};
 pub use knowledge::{
-    EmbeddingSettings, KnowledgeSettings, QdrantSettings, RerankSettings, VectorDatabaseSettings,
+    EmbeddingSettings, KnowledgeSettings, OcrSettings, QdrantSettings, RerankSettings,
+    VectorDatabaseSettings,
 };
 pub use layers::DEFAULTS;
 pub use mail::{MailSecurity, MailSettings};

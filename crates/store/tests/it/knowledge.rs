@@ -178,9 +178,27 @@ async fn files_become_texts(store: Store) {
         1
     );
     assert_eq!(
-        store.read_again(owner, collection.id, kept.id, 12).await,
+        store
+            .read_again(owner, collection.id, kept.id, false, 12)
+            .await,
         Err(MISSING),
         "it did not fail"
+    );
+    assert_eq!(
+        store
+            .read_again(other, collection.id, kept.id, true, 12)
+            .await,
+        Err(MISSING)
+    );
+    store
+        .read_again(owner, collection.id, kept.id, true, 12)
+        .await
+        .unwrap();
+    let again = store.document(collection.id, kept.id).await.unwrap();
+    assert_eq!(again.state, DocumentState::Waiting);
+    assert!(
+        store.document_text(kept.id).await.is_ok(),
+        "found until it is read"
     );
     assert_eq!(
         store
@@ -258,7 +276,7 @@ async fn another_file_takes_the_place_of_the_first(store: Store) {
     assert_eq!(store.document_text(first.id).await, Err(MISSING));
     assert_eq!(store.claim_document(30, 40).await, Ok(None));
     store
-        .read_again(owner, collection.id, first.id, 31)
+        .read_again(owner, collection.id, first.id, false, 31)
         .await
         .unwrap();
     assert!(store.claim_document(32, 40).await.unwrap().is_some());

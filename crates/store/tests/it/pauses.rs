@@ -96,7 +96,7 @@ async fn reading_is_ended_for_good(store: Store) {
         "the file is"
     );
     store
-        .read_again(of.owner, of.collection, of.document, 50)
+        .read_again(of.owner, of.collection, of.document, false, 50)
         .await
         .unwrap();
     let unread = store.claim_document(200, 300).await.unwrap().unwrap();
@@ -277,6 +277,12 @@ async fn pictures_wait_for_a_vision_model(store: Store) {
         store.claim_picture(59, 70).await,
         Ok(None),
         "one server looks at it"
+    );
+    store.extend_claim(&unseen.unread, 80).await.unwrap();
+    assert_eq!(
+        store.claim_picture(79, 90).await,
+        Ok(None),
+        "it takes longer"
     );
     let again = PictureFailure {
         failures: 1,

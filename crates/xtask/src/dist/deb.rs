@@ -158,8 +158,8 @@ Section: net
 Priority: optional
 Installed-Size: {kilobytes}
 Depends: {libraries}, ca-certificates, passwd
-Recommends: python3
-Suggests: postgresql, python3-matplotlib, texlive-latex-base, latexmk
+Recommends: python3, tesseract-ocr
+Suggests: postgresql, tesseract-ocr-all, python3-matplotlib, texlive-latex-base, latexmk
 Description: agent server with glass walls
  Runs AI agents for a person or a team, and shows everything they do while
  they do it: the plan, each tool call, each sub-agent, what waits for somebody.

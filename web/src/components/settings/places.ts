@@ -28,6 +28,7 @@ const documentModels: Key[] = [
   "setting.knowledge.graph_model",
   "setting.knowledge.rerank_model",
 ];
+const recognitionSettings: Key[] = ["setting.knowledge.ocr", "setting.knowledge.ocr_languages"];
 const settings = Object.keys(settingTitles).filter((key): key is Key => key.startsWith("setting."));
 
 /** By the name of the page. */
@@ -145,6 +146,7 @@ export const places: Record<string, Part[]> = {
       also: ["embedding.queryPrefix", "embedding.passagePrefix"],
       words: "embedding RAG",
     },
+    { heading: "recognition.title", labels: recognitionSettings, words: "OCR Tesseract scan" },
     { heading: "documents.models", labels: documentModels, words: "reranking vision graph" },
   ],
   people: [

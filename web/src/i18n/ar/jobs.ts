@@ -40,7 +40,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.index_chats": "فهرسة المحادثات للبحث",
   "job.learn_facts": "اكتساب المعلومات من المحادثات",
   "job.read_documents": "قراءة المستندات",
-  "job.describe_pictures": "وصف الصور",
+  "job.read_pictures": "قراءة الصور والمستندات الممسوحة",
   "job.embed_documents": "تضمين المستندات",
   "job.extract_graphs": "استخراج الرسوم البيانية المعرفية",
   "job.copy_graphs": "نسخ الرسوم البيانية إلى قاعدة بياناتها",

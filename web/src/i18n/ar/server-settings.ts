@@ -57,6 +57,10 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.rerank_model": "معرّف نموذج يعيد ترتيب أفضل المقاطع. فارغ: بلا.",
   "knowledge.rerank_seconds": "عدد ثواني انتظار البحث لنموذج إعادة الترتيب.",
   "knowledge.vision_model": "معرّف نموذج رؤية يقرأ الصور المرفوعة كمستندات. فارغ: لا تُقرأ.",
+  "knowledge.ocr_languages":
+    "لغات التعرف على النص كما يسميها `tesseract --list-langs`. فارغ: كل اللغات المثبتة.",
+  "knowledge.ocr_program": "برنامج Tesseract. فارغ: `tesseract` في `PATH` الخادم.",
+  "knowledge.ocr": "هل يُتعرَّف على النص في الصفحات الممسوحة والصور إذا كان Tesseract مثبتًا.",
   "knowledge.graph_model": "معرّف نموذج يستخرج الرسوم البيانية للمكتبات من مستنداتها. فارغ: لا رسوم بيانية.",
   "knowledge.graph_url": "عنوان قاعدة بيانات رسوم بيانية (Bolt) تحصل على نسخة منها. فارغ: بلا.",
   "knowledge.graph_user": "مستخدم قاعدة بيانات الرسوم البيانية.",

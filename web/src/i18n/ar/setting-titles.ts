@@ -23,6 +23,8 @@ export const settingTitles: Record<keyof typeof en, Entry> = {
   "setting.knowledge.rerank_model": "نموذج إعادة الترتيب",
   "setting.knowledge.rerank_seconds": "انتظار نموذج إعادة الترتيب",
   "setting.knowledge.vision_model": "نموذج قراءة الصور",
+  "setting.knowledge.ocr_languages": "لغات التعرف على النص",
+  "setting.knowledge.ocr": "التعرف على النص في المستندات الممسوحة والصور",
   "setting.knowledge.graph_model": "نموذج الرسوم البيانية للمعرفة",
   "setting.research.turns": "جولات البحث الموسّع",
   "setting.research.deep_turns": "جولات البحث المتعمق",

@@ -40,7 +40,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.index_chats": "Chats für die Suche indexieren",
   "job.learn_facts": "Fakten aus Chats lernen",
   "job.read_documents": "Dokumente lesen",
-  "job.describe_pictures": "Bilder beschreiben",
+  "job.read_pictures": "Bilder und Scans lesen",
   "job.embed_documents": "Embeddings berechnen",
   "job.extract_graphs": "Wissensgraphen extrahieren",
   "job.copy_graphs": "Graphen in die Graphdatenbank kopieren",

@@ -70,7 +70,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.filter": "Nach Namen filtern",
   "knowledge.noneNamed": "Keine passenden Dokumente",
   "knowledge.more": "Mehr anzeigen",
-  "knowledge.looking": "Bild wird beschrieben…",
+  "knowledge.looking": "Bild wird gelesen…",
   "knowledge.cancelDocument": "Stoppen",
   "knowledge.cancelOf": "Verarbeitung von „{name}“ stoppen",
   "knowledge.waiting": "Wartet",
@@ -163,6 +163,14 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "pdf.pageBroken": "Diese Seite konnte nicht dargestellt werden.",
   "pdf.broken": "Dieses PDF konnte nicht angezeigt werden.",
   "pdf.brokenText": "Dieses PDF konnte nicht angezeigt werden. Stattdessen sehen Sie seinen Text.",
+  "knowledge.unread.failed": "Diese Seiten sind Bilder, deren Text nicht erkannt werden konnte: {pages}",
+  "knowledge.unread.too_large": "Diese Seiten sind zu große Bilder: {pages}",
+  "knowledge.unread.too_slow":
+    "Diese Seiten sind Bilder, und das Erkennen ihres Textes dauerte zu lange: {pages}",
+  "knowledge.unread.no_recognition":
+    "Diese Seiten sind Bilder, und auf diesem Server ist keine Texterkennung installiert: {pages}",
+  "knowledge.recognizedPages": "Erkannter Text, kann Fehler enthalten: Seiten {pages}",
+  "knowledge.recognized": "Erkannter Text, kann Fehler enthalten.",
 
   "unreadable.too_large": "Die Datei ist zu groß. Das Limit beträgt {mb} MB.",
   "unreadable.unpacks_too_large": "Die Datei ist entpackt größer als {mb} MB und wurde daher nicht gelesen.",
@@ -177,10 +185,13 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "unreadable.as.mail": "E-Mail",
   "unreadable.as.page": "Webseite",
   "unreadable.as.picture": "Bild",
-  "unreadable.no_text": "Kein Text in der Datei gefunden. Gescannte Seiten brauchen zuerst OCR.",
+  "unreadable.no_text": "In der Datei wurde kein Text gefunden.",
+  "unreadable.not_recognized": "Die Seiten sind Bilder, deren Text nicht erkannt werden konnte.",
+  "unreadable.no_recognition":
+    "Die Seiten sind Bilder, und auf diesem Server ist keine Texterkennung installiert. Die Administration kann Tesseract installieren.",
   "unreadable.unknown_format": "Dieser Dateityp wird nicht unterstützt.",
   "unreadable.picture":
-    "Bilder brauchen ein Vision-Modell, und dieser Server hat keines. Die Administration kann eines festlegen: knowledge.vision_model.",
+    "Bilder brauchen Texterkennung oder ein Vision-Modell, und dieser Server hat beides nicht. Die Administration kann Tesseract installieren oder knowledge.vision_model festlegen.",
   "unreadable.too_many_pixels": "Das Bild ist zu groß. Das Limit beträgt {limit} Megapixel.",
   "unreadable.vision_failed": "Das Vision-Modell ist fehlgeschlagen.",
   "unreadable.vision_late": "Das Vision-Modell antwortet nicht.",

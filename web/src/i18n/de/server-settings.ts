@@ -66,6 +66,10 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.rerank_model": "ID eines Modells, das die besten Textstellen neu sortiert. Leer: keines.",
   "knowledge.rerank_seconds": "Sekunden, die eine Suche auf den Reranker wartet, 1 bis 60.",
   "knowledge.vision_model": "ID eines Vision-Modells, das Bilder unter den Dokumenten liest. Leer: keines.",
+  "knowledge.ocr_languages":
+    "Die Sprachen der Texterkennung, wie `tesseract --list-langs` sie nennt. Leer: alle installierten.",
+  "knowledge.ocr_program": "Das Programm Tesseract. Leer: `tesseract` im `PATH` des Servers.",
+  "knowledge.ocr": "Ob Text in gescannten Seiten und Bildern erkannt wird, wenn Tesseract installiert ist.",
   "knowledge.graph_model":
     "ID eines Modells, das Wissensgraphen aus Sammlungen extrahiert. Leer: keine Graphen.",
   "knowledge.graph_url":

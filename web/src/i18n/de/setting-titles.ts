@@ -23,6 +23,8 @@ export const settingTitles: Record<keyof typeof en, Entry> = {
   "setting.knowledge.rerank_model": "Reranking-Modell",
   "setting.knowledge.rerank_seconds": "Warten auf das Reranking-Modell",
   "setting.knowledge.vision_model": "Modell zum Lesen von Bildern",
+  "setting.knowledge.ocr_languages": "Sprachen der Texterkennung",
+  "setting.knowledge.ocr": "Text in Scans und Bildern erkennen",
   "setting.knowledge.graph_model": "Modell für Wissensgraphen",
   "setting.research.turns": "Runden einer Recherche",
   "setting.research.deep_turns": "Runden von Deep Research",

@@ -37,7 +37,7 @@ export const jobs = {
   "job.index_chats": "Index chats for search",
   "job.learn_facts": "Learn facts from chats",
   "job.read_documents": "Read documents",
-  "job.describe_pictures": "Describe pictures",
+  "job.read_pictures": "Read pictures and scans",
   "job.embed_documents": "Embed documents",
   "job.extract_graphs": "Extract knowledge graphs",
   "job.copy_graphs": "Copy graphs to the graph database",

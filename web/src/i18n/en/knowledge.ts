@@ -60,7 +60,7 @@ export const knowledge = {
   "knowledge.filter": "Filter by name",
   "knowledge.noneNamed": "No matching documents",
   "knowledge.more": "Show more",
-  "knowledge.looking": "Describing image…",
+  "knowledge.looking": "Reading image…",
   "knowledge.cancelDocument": "Stop",
   "knowledge.cancelOf": "Stop processing “{name}”",
   "knowledge.waiting": "Queued",
@@ -149,6 +149,13 @@ export const knowledge = {
   "pdf.pageBroken": "This page could not be drawn.",
   "pdf.broken": "This PDF could not be displayed.",
   "pdf.brokenText": "This PDF could not be displayed. Its text is shown instead.",
+  "knowledge.unread.failed": "These pages are images whose text couldn’t be recognized: {pages}",
+  "knowledge.unread.too_large": "These pages are images that are too large: {pages}",
+  "knowledge.unread.too_slow": "These pages are images, and recognizing their text took too long: {pages}",
+  "knowledge.unread.no_recognition":
+    "These pages are images, and text recognition isn’t installed on this server: {pages}",
+  "knowledge.recognizedPages": "Recognized text, may contain errors: pages {pages}",
+  "knowledge.recognized": "Recognized text, may contain errors.",
 
   "unreadable.too_large": "The file is too large. The limit is {mb} MB.",
   "unreadable.unpacks_too_large": "The file unpacks to more than {mb} MB, so it wasn’t read.",
@@ -162,10 +169,13 @@ export const knowledge = {
   "unreadable.as.mail": "an email",
   "unreadable.as.page": "a web page",
   "unreadable.as.picture": "an image",
-  "unreadable.no_text": "No text found in the file. Scanned pages need OCR first.",
+  "unreadable.no_text": "No text found in the file.",
+  "unreadable.not_recognized": "The pages are images whose text couldn’t be recognized.",
+  "unreadable.no_recognition":
+    "The pages are images, and text recognition isn’t installed on this server. An administrator can install Tesseract.",
   "unreadable.unknown_format": "This file type isn’t supported.",
   "unreadable.picture":
-    "Images need a vision model, and this server has none. An administrator can set one: knowledge.vision_model.",
+    "Images need text recognition or a vision model, and this server has neither. An administrator can install Tesseract or set knowledge.vision_model.",
   "unreadable.too_many_pixels": "The image is too large. The limit is {limit} megapixels.",
   "unreadable.vision_failed": "The vision model failed.",
   "unreadable.vision_late": "The vision model isn’t responding.",

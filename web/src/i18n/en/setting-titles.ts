@@ -20,6 +20,8 @@ export const settingTitles = {
   "setting.knowledge.rerank_model": "Rerank model",
   "setting.knowledge.rerank_seconds": "Wait for the rerank model",
   "setting.knowledge.vision_model": "Model that reads images",
+  "setting.knowledge.ocr_languages": "Languages of text recognition",
+  "setting.knowledge.ocr": "Recognize text in scans and images",
   "setting.knowledge.graph_model": "Model for knowledge graphs",
   "setting.research.turns": "Research rounds",
   "setting.research.deep_turns": "Deep research rounds",

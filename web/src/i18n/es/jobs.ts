@@ -40,7 +40,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.index_chats": "Indexar chats para la búsqueda",
   "job.learn_facts": "Aprender datos de los chats",
   "job.read_documents": "Leer documentos",
-  "job.describe_pictures": "Describir imágenes",
+  "job.read_pictures": "Leer imágenes y escaneos",
   "job.embed_documents": "Generar embeddings de documentos",
   "job.extract_graphs": "Extraer grafos de conocimiento",
   "job.copy_graphs": "Copiar grafos a la base de datos de grafos",

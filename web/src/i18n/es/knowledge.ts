@@ -84,7 +84,7 @@ export const knowledge = {
   "knowledge.filter": "Filtrar por nombre",
   "knowledge.noneNamed": "No hay documentos que coincidan",
   "knowledge.more": "Mostrar más",
-  "knowledge.looking": "Describiendo la imagen…",
+  "knowledge.looking": "Leyendo la imagen…",
   "knowledge.cancelDocument": "Detener",
   "knowledge.cancelOf": "Dejar de procesar «{name}»",
   "knowledge.waiting": "En cola",
@@ -189,6 +189,13 @@ export const knowledge = {
   "pdf.pageBroken": "No se pudo mostrar esta página.",
   "pdf.broken": "No se pudo mostrar este PDF.",
   "pdf.brokenText": "No se pudo mostrar este PDF. En su lugar se muestra su texto.",
+  "knowledge.unread.failed": "Estas páginas son imágenes cuyo texto no se pudo reconocer: {pages}",
+  "knowledge.unread.too_large": "Estas páginas son imágenes demasiado grandes: {pages}",
+  "knowledge.unread.too_slow": "Estas páginas son imágenes y reconocer su texto tardó demasiado: {pages}",
+  "knowledge.unread.no_recognition":
+    "Estas páginas son imágenes y el reconocimiento de texto no está instalado en este servidor: {pages}",
+  "knowledge.recognizedPages": "Texto reconocido; puede contener errores: páginas {pages}",
+  "knowledge.recognized": "Texto reconocido; puede contener errores.",
 
   "unreadable.too_large": "El archivo es demasiado grande. El límite es de {mb} MB.",
   "unreadable.unpacks_too_large": "Descomprimido, el archivo ocupa más de {mb} MB, así que no se leyó.",
@@ -202,11 +209,13 @@ export const knowledge = {
   "unreadable.as.mail": "correo electrónico",
   "unreadable.as.page": "página web",
   "unreadable.as.picture": "imagen",
-  "unreadable.no_text":
-    "No se encontró texto en el archivo. Las páginas escaneadas deben pasar antes por un OCR.",
+  "unreadable.no_text": "No se encontró texto en el archivo.",
+  "unreadable.not_recognized": "Las páginas son imágenes cuyo texto no se pudo reconocer.",
+  "unreadable.no_recognition":
+    "Las páginas son imágenes y el reconocimiento de texto no está instalado en este servidor. Un administrador puede instalar Tesseract.",
   "unreadable.unknown_format": "Este tipo de archivo no es compatible.",
   "unreadable.picture":
-    "Las imágenes necesitan un modelo de visión y este servidor no tiene ninguno. Un administrador puede configurarlo: knowledge.vision_model.",
+    "Las imágenes necesitan reconocimiento de texto o un modelo de visión, y este servidor no tiene ninguno de los dos. Un administrador puede instalar Tesseract o configurar knowledge.vision_model.",
   "unreadable.too_many_pixels": "La imagen es demasiado grande. El límite es de {limit} megapíxeles.",
   "unreadable.vision_failed": "El modelo de visión falló.",
   "unreadable.vision_late": "El modelo de visión no responde.",

@@ -66,6 +66,11 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.rerank_seconds": "Segundos que una búsqueda espera al reranker.",
   "knowledge.vision_model":
     "Modelo de visión que lee las imágenes subidas como documentos. Vacío: no se leen.",
+  "knowledge.ocr_languages":
+    "Los idiomas del reconocimiento de texto, como los nombra `tesseract --list-langs`. Vacío: todos los instalados.",
+  "knowledge.ocr_program": "El programa Tesseract. Vacío: `tesseract` en el `PATH` del servidor.",
+  "knowledge.ocr":
+    "Si se reconoce el texto de páginas escaneadas e imágenes cuando Tesseract está instalado.",
   "knowledge.graph_model":
     "Modelo que extrae los grafos de conocimiento de las colecciones. Vacío: no hay grafos.",
   "knowledge.graph_url":

@@ -23,6 +23,8 @@ export const settingTitles: Record<keyof typeof en, Entry> = {
   "setting.knowledge.rerank_model": "Modelo de reordenación",
   "setting.knowledge.rerank_seconds": "Espera al modelo de reordenación",
   "setting.knowledge.vision_model": "Modelo que lee imágenes",
+  "setting.knowledge.ocr_languages": "Idiomas del reconocimiento de texto",
+  "setting.knowledge.ocr": "Reconocer texto en escaneos e imágenes",
   "setting.knowledge.graph_model": "Modelo para grafos de conocimiento",
   "setting.research.turns": "Rondas de investigación",
   "setting.research.deep_turns": "Rondas de investigación a fondo",

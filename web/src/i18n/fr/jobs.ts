@@ -40,7 +40,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.index_chats": "Indexer les chats pour la recherche",
   "job.learn_facts": "Apprendre des informations à partir des chats",
   "job.read_documents": "Lire les documents",
-  "job.describe_pictures": "Décrire les images",
+  "job.read_pictures": "Lire les images et les numérisations",
   "job.embed_documents": "Calculer les embeddings des documents",
   "job.extract_graphs": "Extraire les graphes de connaissances",
   "job.copy_graphs": "Copier les graphes vers la base de graphes",

@@ -88,7 +88,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.filter": "Filtrer par nom",
   "knowledge.noneNamed": "Aucun document correspondant",
   "knowledge.more": "Afficher plus",
-  "knowledge.looking": "Description de l’image…",
+  "knowledge.looking": "Lecture de l’image…",
   "knowledge.cancelDocument": "Arrêter",
   "knowledge.cancelOf": "Arrêter le traitement de « {name} »",
   "knowledge.waiting": "En attente",
@@ -193,6 +193,14 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "pdf.pageBroken": "Cette page n’a pas pu être affichée.",
   "pdf.broken": "Ce PDF n’a pas pu être affiché.",
   "pdf.brokenText": "Ce PDF n’a pas pu être affiché. Son texte est affiché à la place.",
+  "knowledge.unread.failed": "Ces pages sont des images dont le texte n’a pas pu être reconnu : {pages}",
+  "knowledge.unread.too_large": "Ces pages sont des images trop grandes : {pages}",
+  "knowledge.unread.too_slow":
+    "Ces pages sont des images, et la reconnaissance de leur texte a pris trop de temps : {pages}",
+  "knowledge.unread.no_recognition":
+    "Ces pages sont des images, et la reconnaissance de texte n’est pas installée sur ce serveur : {pages}",
+  "knowledge.recognizedPages": "Texte reconnu, peut contenir des erreurs : pages {pages}",
+  "knowledge.recognized": "Texte reconnu, peut contenir des erreurs.",
 
   "unreadable.too_large": "Le fichier est trop volumineux. La limite est de {mb} Mo.",
   "unreadable.unpacks_too_large":
@@ -207,11 +215,13 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "unreadable.as.mail": "e-mail",
   "unreadable.as.page": "page web",
   "unreadable.as.picture": "image",
-  "unreadable.no_text":
-    "Aucun texte trouvé dans le fichier. Les pages numérisées nécessitent d’abord une OCR.",
+  "unreadable.no_text": "Aucun texte trouvé dans le fichier.",
+  "unreadable.not_recognized": "Les pages sont des images dont le texte n’a pas pu être reconnu.",
+  "unreadable.no_recognition":
+    "Les pages sont des images, et la reconnaissance de texte n’est pas installée sur ce serveur. Un administrateur peut installer Tesseract.",
   "unreadable.unknown_format": "Ce type de fichier n’est pas pris en charge.",
   "unreadable.picture":
-    "Les images nécessitent un modèle de vision, et ce serveur n’en a pas. Un administrateur peut en définir un : knowledge.vision_model.",
+    "Les images nécessitent la reconnaissance de texte ou un modèle de vision, et ce serveur n’a ni l’une ni l’autre. Un administrateur peut installer Tesseract ou définir knowledge.vision_model.",
   "unreadable.too_many_pixels": "L’image est trop grande. La limite est de {limit} mégapixels.",
   "unreadable.vision_failed": "Le modèle de vision a rencontré une erreur.",
   "unreadable.vision_late": "Le modèle de vision ne répond pas.",

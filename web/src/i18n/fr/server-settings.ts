@@ -66,6 +66,11 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.rerank_seconds": "Secondes pendant lesquelles une recherche attend le modèle de reclassement.",
   "knowledge.vision_model":
     "Modèle de vision qui lit les images ajoutées comme documents. Vide : elles ne sont pas lues.",
+  "knowledge.ocr_languages":
+    "Les langues de la reconnaissance de texte, telles que les nomme `tesseract --list-langs`. Vide : toutes celles installées.",
+  "knowledge.ocr_program": "Le programme Tesseract. Vide : `tesseract` dans le `PATH` du serveur.",
+  "knowledge.ocr":
+    "Si le texte des pages numérisées et des images est reconnu, lorsque Tesseract est installé.",
   "knowledge.graph_model": "Modèle qui extrait les graphes des collections. Vide : pas de graphes.",
   "knowledge.graph_url":
     "Base de graphes Bolt, comme Neo4j, qui reçoit une copie des graphes. Vide : aucune.",

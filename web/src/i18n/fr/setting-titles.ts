@@ -23,6 +23,8 @@ export const settingTitles: Record<keyof typeof en, Entry> = {
   "setting.knowledge.rerank_model": "Modèle de reclassement",
   "setting.knowledge.rerank_seconds": "Attente du modèle de reclassement",
   "setting.knowledge.vision_model": "Modèle qui lit les images",
+  "setting.knowledge.ocr_languages": "Langues de la reconnaissance de texte",
+  "setting.knowledge.ocr": "Reconnaître le texte des numérisations et des images",
   "setting.knowledge.graph_model": "Modèle des graphes de connaissances",
   "setting.research.turns": "Tours d’une recherche",
   "setting.research.deep_turns": "Tours d’une recherche approfondie",

@@ -40,7 +40,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.index_chats": "チャットの検索インデックスの作成",
   "job.learn_facts": "チャットからの情報の学習",
   "job.read_documents": "ドキュメントの読み取り",
-  "job.describe_pictures": "画像の説明の生成",
+  "job.read_pictures": "画像とスキャンの読み取り",
   "job.embed_documents": "ドキュメントの埋め込み",
   "job.extract_graphs": "ナレッジグラフの抽出",
   "job.copy_graphs": "グラフデータベースへのグラフのコピー",

@@ -61,7 +61,7 @@ export const knowledge = {
   "knowledge.filter": "名前で絞り込み",
   "knowledge.noneNamed": "一致するドキュメントはありません",
   "knowledge.more": "さらに表示",
-  "knowledge.looking": "画像の説明を生成中…",
+  "knowledge.looking": "画像を読み取り中…",
   "knowledge.cancelDocument": "停止",
   "knowledge.cancelOf": "「{name}」の処理を停止",
   "knowledge.waiting": "待機中",
@@ -150,6 +150,13 @@ export const knowledge = {
   "pdf.pageBroken": "このページを表示できませんでした。",
   "pdf.broken": "この PDF を表示できませんでした。",
   "pdf.brokenText": "この PDF を表示できないため、代わりにテキストを表示しています。",
+  "knowledge.unread.failed": "次のページは画像で、文字を認識できませんでした：{pages}",
+  "knowledge.unread.too_large": "次のページは大きすぎる画像です：{pages}",
+  "knowledge.unread.too_slow": "次のページは画像で、文字認識に時間がかかりすぎました：{pages}",
+  "knowledge.unread.no_recognition":
+    "次のページは画像で、このサーバーには文字認識がインストールされていません：{pages}",
+  "knowledge.recognizedPages": "文字認識によるテキストです。誤りを含む場合があります：{pages} ページ",
+  "knowledge.recognized": "文字認識によるテキストです。誤りを含む場合があります。",
 
   "unreadable.too_large": "ファイルが大きすぎます。上限は {mb} MB です。",
   "unreadable.unpacks_too_large": "展開すると {mb} MB を超えるため、読み取りませんでした。",
@@ -163,10 +170,13 @@ export const knowledge = {
   "unreadable.as.mail": "メール",
   "unreadable.as.page": "ウェブページ",
   "unreadable.as.picture": "画像",
-  "unreadable.no_text": "ファイルにテキストが見つかりません。スキャンしたページは先に OCR が必要です。",
+  "unreadable.no_text": "ファイルにテキストが見つかりませんでした。",
+  "unreadable.not_recognized": "ページが画像で、文字を認識できませんでした。",
+  "unreadable.no_recognition":
+    "ページが画像で、このサーバーには文字認識がインストールされていません。管理者が Tesseract をインストールできます。",
   "unreadable.unknown_format": "このファイルの種類には対応していません。",
   "unreadable.picture":
-    "画像にはビジョンモデルが必要ですが、このサーバーにはありません。管理者が knowledge.vision_model で設定できます。",
+    "画像には文字認識かビジョンモデルが必要ですが、このサーバーにはどちらもありません。管理者は Tesseract をインストールするか、knowledge.vision_model を設定できます。",
   "unreadable.too_many_pixels": "画像が大きすぎます。上限は {limit} メガピクセルです。",
   "unreadable.vision_failed": "ビジョンモデルでエラーが発生しました。",
   "unreadable.vision_late": "ビジョンモデルが応答していません。",

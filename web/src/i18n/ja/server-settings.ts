@@ -62,6 +62,10 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.rerank_model": "上位のパッセージを再ランク付けするモデル。空：なし。",
   "knowledge.rerank_seconds": "検索がリランカーを待つ秒数。",
   "knowledge.vision_model": "ドキュメントとしての画像を読むビジョンモデル。空：画像を読みません。",
+  "knowledge.ocr_languages":
+    "文字認識の言語。`tesseract --list-langs` の表記で指定します。空：インストール済みのすべて。",
+  "knowledge.ocr_program": "Tesseract プログラム。空：サーバーの `PATH` にある `tesseract`。",
+  "knowledge.ocr": "Tesseract がインストールされている場合に、スキャンされたページと画像の文字を認識するか。",
   "knowledge.graph_model": "コレクションのナレッジグラフを抽出するモデル。空：グラフなし。",
   "knowledge.graph_url":
     "グラフのコピーを保存する、Bolt 対応のグラフデータベース（Neo4j など）のアドレス。空：なし。",

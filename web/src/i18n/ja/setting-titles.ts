@@ -23,6 +23,8 @@ export const settingTitles: Record<keyof typeof en, Entry> = {
   "setting.knowledge.rerank_model": "リランクモデル",
   "setting.knowledge.rerank_seconds": "リランクモデルの待ち時間",
   "setting.knowledge.vision_model": "画像を読み取るモデル",
+  "setting.knowledge.ocr_languages": "文字認識の言語",
+  "setting.knowledge.ocr": "スキャンと画像の文字を認識",
   "setting.knowledge.graph_model": "ナレッジグラフのモデル",
   "setting.research.turns": "リサーチのラウンド数",
   "setting.research.deep_turns": "ディープリサーチのラウンド数",

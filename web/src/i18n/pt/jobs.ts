@@ -40,7 +40,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.index_chats": "Indexar chats para busca",
   "job.learn_facts": "Aprender fatos dos chats",
   "job.read_documents": "Ler documentos",
-  "job.describe_pictures": "Descrever imagens",
+  "job.read_pictures": "Ler imagens e digitalizações",
   "job.embed_documents": "Gerar embeddings de documentos",
   "job.extract_graphs": "Extrair grafos de conhecimento",
   "job.copy_graphs": "Copiar grafos para o banco de grafos",

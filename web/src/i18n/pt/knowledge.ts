@@ -87,7 +87,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.filter": "Filtrar por nome",
   "knowledge.noneNamed": "Nenhum documento encontrado",
   "knowledge.more": "Mostrar mais",
-  "knowledge.looking": "Descrevendo imagem…",
+  "knowledge.looking": "Lendo imagem…",
   "knowledge.cancelDocument": "Parar",
   "knowledge.cancelOf": "Parar de processar “{name}”",
   "knowledge.waiting": "Na fila",
@@ -188,6 +188,13 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "pdf.pageBroken": "Não foi possível exibir esta página.",
   "pdf.broken": "Não foi possível exibir este PDF.",
   "pdf.brokenText": "Não foi possível exibir este PDF. O texto dele é exibido no lugar.",
+  "knowledge.unread.failed": "Estas páginas são imagens cujo texto não pôde ser reconhecido: {pages}",
+  "knowledge.unread.too_large": "Estas páginas são imagens grandes demais: {pages}",
+  "knowledge.unread.too_slow": "Estas páginas são imagens, e reconhecer o texto demorou demais: {pages}",
+  "knowledge.unread.no_recognition":
+    "Estas páginas são imagens, e o reconhecimento de texto não está instalado neste servidor: {pages}",
+  "knowledge.recognizedPages": "Texto reconhecido; pode conter erros: páginas {pages}",
+  "knowledge.recognized": "Texto reconhecido; pode conter erros.",
 
   "unreadable.too_large": "O arquivo é grande demais. O limite é de {mb} MB.",
   "unreadable.unpacks_too_large": "Descompactado, o arquivo passa de {mb} MB, por isso não foi lido.",
@@ -201,10 +208,13 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "unreadable.as.mail": "e-mail",
   "unreadable.as.page": "página da web",
   "unreadable.as.picture": "imagem",
-  "unreadable.no_text": "Nenhum texto encontrado no arquivo. Páginas digitalizadas precisam de OCR antes.",
+  "unreadable.no_text": "Nenhum texto encontrado no arquivo.",
+  "unreadable.not_recognized": "As páginas são imagens cujo texto não pôde ser reconhecido.",
+  "unreadable.no_recognition":
+    "As páginas são imagens, e o reconhecimento de texto não está instalado neste servidor. Um administrador pode instalar o Tesseract.",
   "unreadable.unknown_format": "Este tipo de arquivo não é compatível.",
   "unreadable.picture":
-    "Imagens exigem um modelo de visão, e este servidor não tem um. Um administrador pode definir um: knowledge.vision_model.",
+    "Imagens exigem reconhecimento de texto ou um modelo de visão, e este servidor não tem nenhum dos dois. Um administrador pode instalar o Tesseract ou definir knowledge.vision_model.",
   "unreadable.too_many_pixels": "A imagem é grande demais. O limite é de {limit} megapixels.",
   "unreadable.vision_failed": "O modelo de visão falhou.",
   "unreadable.vision_late": "O modelo de visão não responde.",

@@ -64,6 +64,11 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.rerank_seconds": "Segundos que uma busca espera por esse modelo.",
   "knowledge.vision_model":
     "Modelo de visão que lê as imagens enviadas como documentos. Vazio: não são lidas.",
+  "knowledge.ocr_languages":
+    "Os idiomas do reconhecimento de texto, como `tesseract --list-langs` os nomeia. Vazio: todos os instalados.",
+  "knowledge.ocr_program": "O programa Tesseract. Vazio: `tesseract` no `PATH` do servidor.",
+  "knowledge.ocr":
+    "Se o texto de páginas digitalizadas e imagens é reconhecido, quando o Tesseract está instalado.",
   "knowledge.graph_model": "Modelo que extrai os grafos das coleções. Vazio: não há grafos.",
   "knowledge.graph_url":
     "Banco de grafos com Bolt, como o Neo4j, que recebe uma cópia dos grafos. Vazio: nenhum.",

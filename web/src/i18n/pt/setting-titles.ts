@@ -23,6 +23,8 @@ export const settingTitles: Record<keyof typeof en, Entry> = {
   "setting.knowledge.rerank_model": "Modelo de reordenação",
   "setting.knowledge.rerank_seconds": "Espera pelo modelo de reordenação",
   "setting.knowledge.vision_model": "Modelo que lê imagens",
+  "setting.knowledge.ocr_languages": "Idiomas do reconhecimento de texto",
+  "setting.knowledge.ocr": "Reconhecer texto em digitalizações e imagens",
   "setting.knowledge.graph_model": "Modelo para grafos de conhecimento",
   "setting.research.turns": "Rodadas de pesquisa",
   "setting.research.deep_turns": "Rodadas de pesquisa aprofundada",

@@ -40,7 +40,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.index_chats": "Индексация чатов для поиска",
   "job.learn_facts": "Извлечение фактов из чатов",
   "job.read_documents": "Чтение документов",
-  "job.describe_pictures": "Описание изображений",
+  "job.read_pictures": "Чтение изображений и сканов",
   "job.embed_documents": "Векторизация документов",
   "job.extract_graphs": "Построение графов знаний",
   "job.copy_graphs": "Копирование графов в графовую базу данных",

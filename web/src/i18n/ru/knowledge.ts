@@ -110,7 +110,7 @@ export const knowledge = {
   "knowledge.filter": "Фильтр по имени",
   "knowledge.noneNamed": "Ничего не найдено",
   "knowledge.more": "Показать ещё",
-  "knowledge.looking": "Описание изображения…",
+  "knowledge.looking": "Чтение изображения…",
   "knowledge.cancelDocument": "Остановить",
   "knowledge.cancelOf": "Остановить обработку «{name}»",
   "knowledge.waiting": "В очереди",
@@ -214,6 +214,14 @@ export const knowledge = {
   "pdf.pageBroken": "Не удалось отобразить эту страницу.",
   "pdf.broken": "Не удалось отобразить этот PDF.",
   "pdf.brokenText": "Не удалось отобразить этот PDF. Вместо него показан его текст.",
+  "knowledge.unread.failed": "Эти страницы — изображения, текст которых не удалось распознать: {pages}",
+  "knowledge.unread.too_large": "Эти страницы — слишком большие изображения: {pages}",
+  "knowledge.unread.too_slow":
+    "Эти страницы — изображения, и распознавание их текста заняло слишком много времени: {pages}",
+  "knowledge.unread.no_recognition":
+    "Эти страницы — изображения, а распознавание текста на этом сервере не установлено: {pages}",
+  "knowledge.recognizedPages": "Распознанный текст, возможны ошибки: страницы {pages}",
+  "knowledge.recognized": "Распознанный текст, возможны ошибки.",
 
   "unreadable.too_large": "Файл слишком большой. Максимум — {mb} МБ.",
   "unreadable.unpacks_too_large": "Распакованный файл больше {mb} МБ, поэтому он не прочитан.",
@@ -227,10 +235,13 @@ export const knowledge = {
   "unreadable.as.mail": "письмо",
   "unreadable.as.page": "веб-страницу",
   "unreadable.as.picture": "изображение",
-  "unreadable.no_text": "В файле нет текста. Сканы нужно сначала распознать (OCR).",
+  "unreadable.no_text": "В файле не найдено текста.",
+  "unreadable.not_recognized": "Страницы — это изображения, текст которых не удалось распознать.",
+  "unreadable.no_recognition":
+    "Страницы — это изображения, а распознавание текста на этом сервере не установлено. Администратор может установить Tesseract.",
   "unreadable.unknown_format": "Файлы этого типа не поддерживаются.",
   "unreadable.picture":
-    "Для изображений нужна модель с распознаванием изображений, а на этом сервере её нет. Администратор может задать её: knowledge.vision_model.",
+    "Для изображений нужно распознавание текста или модель с распознаванием изображений, а на этом сервере нет ни того, ни другого. Администратор может установить Tesseract или задать knowledge.vision_model.",
   "unreadable.too_many_pixels": "Изображение слишком большое. Максимум — {limit} мегапикселей.",
   "unreadable.vision_failed": "Ошибка модели для изображений.",
   "unreadable.vision_late": "Модель для изображений не отвечает.",

@@ -63,6 +63,10 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.rerank_seconds": "Сколько секунд поиск ждёт эту модель.",
   "knowledge.vision_model":
     "Модель, которая смотрит картинки, загруженные как документы. Пусто: их не читают.",
+  "knowledge.ocr_languages":
+    "Языки распознавания текста, как их называет `tesseract --list-langs`. Пусто: все установленные.",
+  "knowledge.ocr_program": "Программа Tesseract. Пусто: `tesseract` из `PATH` сервера.",
+  "knowledge.ocr": "Распознаётся ли текст на сканах и изображениях, если установлен Tesseract.",
   "knowledge.graph_model": "Модель, которая читает документы для графов коллекций. Пусто: графов нет.",
   "knowledge.graph_url":
     "Графовая база данных с протоколом Bolt, например Neo4j, где хранится копия графов. Пусто: нет.",

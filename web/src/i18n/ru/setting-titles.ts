@@ -23,6 +23,8 @@ export const settingTitles: Record<keyof typeof en, Entry> = {
   "setting.knowledge.rerank_model": "Модель переранжирования",
   "setting.knowledge.rerank_seconds": "Ожидание модели переранжирования",
   "setting.knowledge.vision_model": "Модель, которая читает изображения",
+  "setting.knowledge.ocr_languages": "Языки распознавания текста",
+  "setting.knowledge.ocr": "Распознавать текст на сканах и изображениях",
   "setting.knowledge.graph_model": "Модель для графов знаний",
   "setting.research.turns": "Круги исследования",
   "setting.research.deep_turns": "Круги глубокого исследования",

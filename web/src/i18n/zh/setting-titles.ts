@@ -23,6 +23,8 @@ export const settingTitles: Record<keyof typeof en, Entry> = {
   "setting.knowledge.rerank_model": "重排序模型",
   "setting.knowledge.rerank_seconds": "等待重排序模型",
   "setting.knowledge.vision_model": "读取图片的模型",
+  "setting.knowledge.ocr_languages": "文字识别的语言",
+  "setting.knowledge.ocr": "识别扫描件和图片中的文字",
   "setting.knowledge.graph_model": "知识图谱模型",
   "setting.research.turns": "研究轮数",
   "setting.research.deep_turns": "深度研究轮数",

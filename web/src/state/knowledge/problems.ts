@@ -1,5 +1,5 @@
 /** Translated reasons why a file could not be parsed, or a model call failed. */
-import type { DocumentProblem, SearchNote } from "../../api/knowledge.ts";
+import type { DocumentProblem, SearchNote, Structure as DocumentStructure } from "../../api/knowledge.ts";
 import { t, type Key } from "../../i18n/index.svelte.ts";
 
 const words: Record<string, Key> = {
@@ -10,6 +10,8 @@ const words: Record<string, Key> = {
   encrypted: "unreadable.encrypted",
   damaged: "unreadable.damaged",
   no_text: "unreadable.no_text",
+  no_recognition: "unreadable.no_recognition",
+  not_recognized: "unreadable.not_recognized",
   unknown_format: "unreadable.unknown_format",
   picture: "unreadable.picture",
   too_many_pixels: "unreadable.too_many_pixels",
@@ -46,6 +48,44 @@ export function wordsOf(problem: DocumentProblem | null): string {
     format: formatOf(problem.format ?? ""),
     cause: problem.cause ?? "",
   });
+}
+
+/** Page numbers as ranges: `1–3, 7`. */
+export function pageRanges(numbers: number[]): string {
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last && number === last[1] + 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([from, to]) => (from === to ? String(from) : `${from}–${to}`)).join(", ");
+}
+
+const unreadPages = {
+  no_recognition: "knowledge.unread.no_recognition",
+  too_slow: "knowledge.unread.too_slow",
+  too_large: "knowledge.unread.too_large",
+  failed: "knowledge.unread.failed",
+} as const;
+
+/** Notes about pages that are images: those whose text was recognized, and those that were not read. */
+export function pageNotes(structure: DocumentStructure): { recognized: string; unread: string[] } {
+  const { pages, recognized = [], unread = [] } = structure;
+  const isAll = recognized.length >= Math.max(pages.length, 1);
+  const unreadFor = (reason: keyof typeof unreadPages) => {
+    const numbers = unread.filter((page) => page.reason === reason).map((page) => page.number);
+    return numbers.length > 0 ? [t(unreadPages[reason], { pages: pageRanges(numbers) })] : [];
+  };
+  const reasons = Object.keys(unreadPages) as (keyof typeof unreadPages)[];
+  return {
+    recognized:
+      recognized.length === 0
+        ? ""
+        : isAll
+          ? t("knowledge.recognized")
+          : t("knowledge.recognizedPages", { pages: pageRanges(recognized) }),
+    unread: reasons.flatMap(unreadFor),
+  };
 }
 
 const notes: Record<string, Key> = {

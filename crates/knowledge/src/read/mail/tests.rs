@@ -10,7 +10,7 @@ fn an_email_is_read_with_its_headers() {
         --b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n\
         The caf=C3=A9 opens on Friday.\r\n--b\r\nContent-Type: application/pdf\r\n\
         Content-Disposition: attachment; filename=\"plan.pdf\"\r\n\r\nxx\r\n--b--\r\n";
-    let document = read(mail.as_bytes(), &Limits::default(), 0).unwrap();
+    let document = crate::read("a.eml", mail.as_bytes(), &Limits::default()).unwrap();
     assert_eq!(document.title.as_deref(), Some("Déploiement"));
     for words in [
         "From: Анна <anna@example.org>",
@@ -29,7 +29,7 @@ fn an_email_is_read_with_its_headers() {
             .text
             .contains("(The file is damaged or incomplete: it cannot be read as PDF.)")
     );
-    assert!(read(b"", &Limits::default(), 0).is_err());
+    assert!(crate::read("a.eml", b"", &Limits::default()).is_err());
 }
 
 #[test]
@@ -44,7 +44,9 @@ fn nothing_of_a_mail_is_taken_for_navigation() {
     let mail = format!(
         "From: a@example.org\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n{page}"
     );
-    let text = read(mail.as_bytes(), &Limits::default(), 0).unwrap().text;
+    let text = crate::read("a.eml", mail.as_bytes(), &Limits::default())
+        .unwrap()
+        .text;
     for words in [
         "\n[View online](https://e.org)\n",
         "| Item | Price |\n| ---- | ----- |\n| Pen | 10^2 |\n| Pen | 4 |\n",
@@ -68,7 +70,7 @@ fn mail(subject: &str, kind: &str, name: &str, attached: &str) -> String {
 
 #[test]
 fn what_is_attached_is_read_to_a_depth() {
-    let read = |mail: &str| read(mail.as_bytes(), &Limits::default(), 0).unwrap();
+    let read = |mail: &str| crate::read("a.eml", mail.as_bytes(), &Limits::default()).unwrap();
     let page = "<html><body><p>The walrus costs 400 euros, and it costs them every single year.</p></body></html>";
     let document = read(&mail("One", "text/html", "offer.html", page));
     assert!(

@@ -80,7 +80,7 @@ fn with_attachments() -> Vec<u8> {
 fn a_message_is_read_with_its_people_and_attachments() {
     let bytes = with_attachments();
     assert_eq!(Format::of("a.msg", &bytes).unwrap(), Format::OutlookMail);
-    let document = read(&bytes, &Limits::default(), 0).unwrap();
+    let document = crate::read("a.msg", &bytes, &Limits::default()).unwrap();
     assert_eq!(document.title.as_deref(), Some("Договор"));
     assert_eq!(
         document.text,
@@ -101,8 +101,17 @@ fn a_message_without_plain_text_has_html_or_rtf() {
             b"<meta charset=windows-1252><title>no</title><p>Caf\xe9 walrus</p><footer>M<sup>2</sup></footer>",
         );
     });
-    let text = |bytes: &[u8]| read(bytes, &Limits::default(), 0).unwrap().text;
-    assert_eq!(text(&page).trim(), "Café walrus\n\nM^2");
+    let text = |bytes: &[u8]| {
+        crate::read("a.msg", bytes, &Limits::default())
+            .unwrap()
+            .text
+    };
+    assert_eq!(
+        text(&page).trim(),
+        "Café walrus
+
+M^2"
+    );
     let rich = message(|file| {
         put_table(file, "/", 32, &[]);
         put(
@@ -124,7 +133,9 @@ fn texts_are_in_the_code_page_of_their_message() {
             put(file, &format!("/{subject}"), text);
             put(file, "/__substg1.0_10130102", html);
         });
-        read(&bytes, &Limits::default(), 0).unwrap().text
+        crate::read("a.msg", &bytes, &Limits::default())
+            .unwrap()
+            .text
     };
     // Outlook has texts in the code page of its system, whatever that of the message on the internet.
     assert_eq!(
@@ -160,11 +171,11 @@ fn other_compound_files_are_refused_for_their_reason() {
 fn damaged_messages_are_read_or_refused() {
     let bytes = with_attachments();
     for end in (0..bytes.len()).step_by(bytes.len() / 100) {
-        let _ = read(&bytes[..end], &Limits::default(), 0);
+        let _ = crate::read("a.msg", &bytes[..end], &Limits::default());
     }
     for at in (0..bytes.len()).step_by(bytes.len() / 150) {
         let mut changed = bytes.clone();
         changed[at] ^= 0xff;
-        let _ = read(&changed, &Limits::default(), 0);
+        let _ = crate::read("a.msg", &changed, &Limits::default());
     }
 }

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     document::{Document, Heading, Page},
     read::table,
+    recognition::RecognizedLine,
 };
 
 /// A line is a heading if its letters are larger than most of the text by this factor.
@@ -26,7 +27,7 @@ const HYPHENS: [char; 3] = ['\u{ad}', '-', '\u{2010}'];
 
 /// The pages read so far.
 #[derive(Default)]
-pub(super) struct Assembly {
+pub(in crate::read) struct Assembly {
     /// The number of each page, and of the lines before it.
     pages: Vec<(u32, usize)>,
     lines: Vec<TextLine>,
@@ -36,7 +37,7 @@ pub(super) struct Assembly {
 /// A line of text or a row of a table.
 struct TextLine {
     text: String,
-    /// The font size of its first letters, in points.
+    /// The font size of its first letters, in points; 0 if it is unknown.
     size: f64,
     begins_paragraph: bool,
     is_row: bool,
@@ -67,8 +68,21 @@ impl Assembly {
         }
     }
 
+    /// Adds a page whose text was recognized.
+    pub(in crate::read) fn add_recognized_page(&mut self, number: u32, lines: Vec<RecognizedLine>) {
+        self.pages.push((number, self.lines.len()));
+        for line in lines {
+            self.add(TextLine {
+                text: line.text,
+                size: 0.0,
+                begins_paragraph: line.begins_paragraph,
+                is_row: false,
+            });
+        }
+    }
+
     /// The size of the text read so far.
-    pub(super) fn size_bytes(&self) -> u64 {
+    pub(in crate::read) fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
@@ -106,7 +120,7 @@ impl Assembly {
         self.lines.push(line);
     }
 
-    pub(super) fn finish(self) -> Document {
+    pub(in crate::read) fn finish(self) -> Document {
         let Self { pages, lines, .. } = self;
         let known = Known::of(&lines);
         let mut document = Document::default();
@@ -251,10 +265,10 @@ fn headings(text: &str, lines: &[TextLine], spans: &[Range<usize>]) -> Vec<Headi
     found.into_iter().map(heading).collect()
 }
 
-/// The font size of most characters, in points.
+/// The font size of most characters, in points, among the lines whose size is known.
 fn usual_size(lines: &[TextLine]) -> f64 {
     let mut weights = BTreeMap::new();
-    for line in lines {
+    for line in lines.iter().filter(|line| line.size > 0.0) {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "sizes are small, and others saturate"

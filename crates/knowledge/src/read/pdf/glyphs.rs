@@ -9,6 +9,8 @@ use hayro_interpret::{
     kurbo::{Affine, BezPath, Point, Vec2},
 };
 
+use super::scanned::Drawn;
+
 /// The same letter is printed twice, for a bold look, if it is this close to the first, relative to the font size …
 const DOUBLED: f64 = 0.15;
 /// … and to its width, since narrow letters follow each other closely.
@@ -88,6 +90,7 @@ pub(super) struct PageGlyphs {
     is_doubling: bool,
     /// `None` if the page has too much text.
     left_bytes: Option<u64>,
+    drawn: Drawn,
 }
 
 impl PageGlyphs {
@@ -97,12 +100,13 @@ impl PageGlyphs {
             seen: HashMap::new(),
             is_doubling: false,
             left_bytes: Some(limit_bytes.min(MAX_PAGE_BYTES)),
+            drawn: Drawn::default(),
         }
     }
 
-    /// The glyphs, or `None` if there are too many.
-    pub(super) fn finish(self) -> Option<Vec<Glyph>> {
-        self.left_bytes.map(|_| self.glyphs)
+    /// The glyphs and what else is drawn, or `None` if there are too many.
+    pub(super) fn finish(self) -> Option<(Vec<Glyph>, Drawn)> {
+        self.left_bytes.map(|_| (self.glyphs, self.drawn))
     }
 
     fn add(&mut self, glyph: Glyph) {
@@ -188,7 +192,9 @@ fn placed(text: BfString, transform: Affine, advance: f64, units: f64, mode: Wri
 impl Device<'_> for PageGlyphs {
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, '_>, props: DrawProps<'_>, _: &DrawMode) {
         for positioned in run.glyphs() {
-            let Some(text) = positioned.as_unicode() else {
+            let text = positioned.as_unicode();
+            self.drawn.glyph(text.as_ref());
+            let Some(text) = text else {
                 continue;
             };
             if matches!(&text, BfString::String(text) if text.is_empty()) {
@@ -208,10 +214,15 @@ impl Device<'_> for PageGlyphs {
         }
     }
 
-    fn draw_path(&mut self, _: &BezPath, _: DrawProps<'_>, _: &DrawMode) {}
+    fn draw_path(&mut self, path: &BezPath, _: DrawProps<'_>, _: &DrawMode) {
+        self.drawn.outline(path.elements().len());
+    }
     fn push_clip_path(&mut self, _: &ClipPath) {}
     fn push_transparency_group(&mut self, _: f32, _: Option<SoftMask<'_>>, _: BlendMode) {}
-    fn draw_image(&mut self, _: Image<'_, '_>, _: ImageDrawProps<'_>) {}
+    fn draw_image(&mut self, image: Image<'_, '_>, props: ImageDrawProps<'_>) {
+        self.drawn
+            .picture(image.width(), image.height(), props.transform);
+    }
     fn pop_clip(&mut self) {}
     fn pop_transparency_group(&mut self) {}
 }

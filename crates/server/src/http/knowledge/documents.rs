@@ -42,7 +42,8 @@ pub(in crate::http) struct DocumentView {
     name: String,
     size_bytes: u64,
     state: DocumentState,
-    /// Whether it waits for the model that reads [images](docs/knowledge/collections.md#images).
+    /// Whether its pages are pictures, and wait for [text recognition](docs/knowledge/text-recognition.md) or the model that
+    /// reads [images](docs/knowledge/collections.md#images).
     picture: bool,
     /// Why it could not be read.
     #[schemars(with = "Option<crate::documents::DocumentProblem>")]
@@ -98,6 +99,36 @@ struct DocumentStructure {
     title: Option<String>,
     pages: Vec<DocumentPage>,
     headings: Vec<DocumentHeading>,
+    /// The numbers of pages whose text was [recognized](docs/knowledge/text-recognition.md), and may have errors. Left out
+    /// if there are none.
+    #[schemars(skip_serializing_if = "Vec::is_empty")]
+    recognized: Vec<u32>,
+    /// Pages that are pictures and were not read. Left out if there are none.
+    #[schemars(skip_serializing_if = "Vec::is_empty")]
+    unread: Vec<UnreadPage>,
+}
+
+/// A page that is a picture and was not read.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is stored as JSON")]
+struct UnreadPage {
+    number: u32,
+    reason: UnreadReason,
+}
+
+/// Why the picture of a page was not read.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case")]
+#[expect(dead_code, reason = "describes what is stored as JSON")]
+enum UnreadReason {
+    /// Text recognition is not installed.
+    NoRecognition,
+    /// It took too long.
+    TooSlow,
+    /// The picture has too many pixels.
+    TooLarge,
+    /// The picture is damaged, or text recognition failed.
+    Failed,
 }
 
 /// A page of a document.
@@ -320,7 +351,8 @@ pub(in crate::http) async fn file(
     Ok(response)
 }
 
-/// `POST /api/v1/knowledge/{collection}/documents/{document}/retry`: parses it again, or continues embedding it.
+/// `POST /api/v1/knowledge/{collection}/documents/{document}/retry`: parses it again if that failed or
+/// left pages unread, or continues embedding it.
 pub(in crate::http) async fn retry(
     State(clock): State<Clock>,
     State(documents): State<Arc<crate::documents::Documents>>,
@@ -333,8 +365,9 @@ pub(in crate::http) async fn retry(
         collection,
         document,
     };
+    let unread_pages = has_unread_pages(&store, document).await?;
     match store
-        .read_again(of.owner, collection, document, clock.now_ms())
+        .read_again(of.owner, collection, document, unread_pages, clock.now_ms())
         .await
     {
         Err(StoreError::NotFound) => {
@@ -354,6 +387,19 @@ pub(in crate::http) async fn retry(
         }
     }
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Whether a document has pages that are pictures and were not read.
+async fn has_unread_pages(store: &Store, document: DocumentId) -> Result<bool, ApiError> {
+    match store.document_text(document).await {
+        Ok((_, structure)) => {
+            let structure: knowledge::Document =
+                serde_json::from_str(&structure).map_err(ApiError::internal)?;
+            Ok(!structure.unread.is_empty())
+        }
+        Err(StoreError::NotFound) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// `POST /api/v1/knowledge/{collection}/documents/{document}/cancel`: stops its parsing, or its embedding if it is

@@ -33,6 +33,8 @@ pub struct KnowledgeSettings {
     pub rerank: Option<RerankSettings>,
     /// The id of the model that describes images; `None` if there is none.
     pub vision_model: Option<String>,
+    /// Recognition of text in pictures; `None` if it is turned off.
+    pub ocr: Option<OcrSettings>,
     /// The id of the model that extracts entities and relations; `None` if there are no graphs.
     pub graph_model: Option<String>,
     /// A graph database that holds a copy of the graphs and answers queries about them.
@@ -46,6 +48,15 @@ impl KnowledgeSettings {
     pub(super) fn asks_pgvector(&self) -> bool {
         matches!(self.vector_database, Some(VectorDatabaseSettings::Pgvector))
     }
+}
+
+/// Settings of text recognition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OcrSettings {
+    /// Tesseract, as a path or as a name on the server's `PATH`.
+    pub program: PathBuf,
+    /// The names of the languages to use; if empty, all that are installed.
+    pub languages: Vec<String>,
 }
 
 /// A database that compares vectors.
@@ -108,6 +119,9 @@ pub(super) struct RawKnowledge {
     rerank_model: String,
     rerank_seconds: u64,
     vision_model: String,
+    ocr: bool,
+    ocr_program: String,
+    ocr_languages: Vec<String>,
     graph_model: String,
     graph_url: String,
     graph_user: String,
@@ -190,6 +204,13 @@ impl RawKnowledge {
             embedding_threads: self.embedding_threads,
             rerank,
             vision_model: named(&self.vision_model),
+            ocr: self.ocr.then(|| OcrSettings {
+                program: match self.ocr_program.trim() {
+                    "" => PathBuf::from("tesseract"),
+                    program => PathBuf::from(program),
+                },
+                languages: self.ocr_languages,
+            }),
             graph_model: named(&self.graph_model),
             graph_database,
             vector_database: match (qdrant(&self.qdrant_url, self.qdrant_key)?, self.pgvector) {
