@@ -228,6 +228,14 @@ id!(
     /// A crawl.
     CrawlId, "crawl"
 );
+id!(
+    /// A source of documents.
+    SourceId, "source"
+);
+id!(
+    /// A synchronization with a source.
+    SyncId, "sync"
+);
 
 impl RunId {
     /// Like [`Self::brought`], for logs: keeps the end of the id, which is part of the handles of agents in texts.

@@ -28,7 +28,7 @@ pub use id::{
     AllowedCallId, ApiKeyId, AuditEntryId, ChatId, CollectionId, ConnectionId, ConnectionKeyId,
     CrawlId, DocumentId, EmbeddingSpaceId, EntityId, FactId, FolderId, GroupId, InvitationId,
     MemoryId, MessageId, PageId, PasskeyId, PipelineCallId, PushSubscriptionId, RequestId, RunId,
-    ScheduleId, SessionId, UserId, WebhookId,
+    ScheduleId, SessionId, SourceId, SyncId, UserId, WebhookId,
 };
 pub use listed_model::{Capabilities, ListedModel};
 pub use localized_text::{CodedMessage, LocalizedText, MessageCode};

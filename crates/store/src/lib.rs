@@ -22,6 +22,7 @@ mod copy;
 mod crawls;
 mod db;
 mod document_filters;
+mod document_readers;
 mod embeddings;
 mod error;
 mod events;
@@ -93,6 +94,7 @@ pub use connections::{Connection, ConnectionKey};
 pub use copy::{Damage, Datum, Part, Restored, dump, restore};
 pub use crawls::{Crawl, CrawlPage, CrawlState, CrawledPage, Visited};
 pub use document_filters::DocumentFilter;
+pub use document_readers::DocumentReaders;
 pub use embeddings::{
     EmbeddedDocument, Embedding, EmbeddingProgress, EmbeddingSpace, EmbeddingTask, MAX_FAILURES,
     Vectors,

@@ -1,0 +1,118 @@
+//! Readers of a document among those who may read its collection, mirrored from the system that it comes from.
+
+use std::collections::BTreeSet;
+
+use domain::{CollectionId, DocumentId, UserId};
+use serde::{Deserialize, Serialize};
+
+use crate::{Store, StoreError, query::Tx};
+
+/// Who may read a document, besides the owner of its collection. Names are compared in lower case.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentReaders {
+    /// People, by their email addresses. Accounts whose address nobody has checked are not taken for them.
+    #[serde(default)]
+    pub people: BTreeSet<String>,
+    /// Members of groups, by the names of the groups here or at the sign-in provider.
+    #[serde(default)]
+    pub groups: BTreeSet<String>,
+    /// People, by the domains of their email addresses.
+    #[serde(default)]
+    pub domains: BTreeSet<String>,
+}
+
+impl DocumentReaders {
+    /// With all names in lower case.
+    #[must_use]
+    pub fn folded(&self) -> Self {
+        let lower = |names: &BTreeSet<String>| names.iter().map(|n| n.to_lowercase()).collect();
+        Self {
+            people: lower(&self.people),
+            groups: lower(&self.groups),
+            domains: lower(&self.domains),
+        }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        let of = |kind: &'static str| move |name| (kind, name);
+        let people = self.people.iter().map(of("person"));
+        let groups = self.groups.iter().map(of("group"));
+        people
+            .chain(groups)
+            .chain(self.domains.iter().map(of("domain")))
+    }
+}
+
+/// The SQL condition on a row of `documents` under which a user who may read its collection may read it, too. It is
+/// evaluated with each query, so that changes of groups and addresses take effect at once.
+pub(crate) fn may_read_document(reader: &str) -> String {
+    format!(
+        "(NOT documents.restricted \
+         OR documents.collection IN (SELECT id FROM collections WHERE owner = {reader}) \
+         OR EXISTS (SELECT 1 FROM document_readers JOIN users ON users.id = {reader} AND NOT users.email_unproven \
+         WHERE document_readers.document = documents.id \
+         AND (document_readers.kind = 'person' AND document_readers.name_key = users.email_key \
+         OR document_readers.kind = 'domain' AND users.email_key LIKE '%@' || document_readers.name_key)) \
+         OR EXISTS (SELECT 1 FROM document_readers JOIN user_groups \
+         ON document_readers.name_key IN (user_groups.name_key, LOWER(user_groups.provider_name)) \
+         JOIN group_members ON group_members.group_id = user_groups.id AND group_members.member = {reader} \
+         WHERE document_readers.document = documents.id AND document_readers.kind = 'group'))"
+    )
+}
+
+/// Sets who may read a document; `None` for all who may read its collection.
+pub(crate) async fn set_readers(
+    tx: &mut Tx,
+    document: DocumentId,
+    readers: Option<&DocumentReaders>,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE documents SET restricted = $2 WHERE id = $1";
+    let query = tx.query(sql).id(document).bind(readers.is_some());
+    query.execute().await?;
+    let sql = "DELETE FROM document_readers WHERE document = $1";
+    tx.query(sql).id(document).execute().await?;
+    for (kind, name) in readers
+        .map(DocumentReaders::folded)
+        .iter()
+        .flat_map(DocumentReaders::rows)
+    {
+        let sql = "INSERT INTO document_readers (document, kind, name_key) VALUES ($1, $2, $3)";
+        let query = tx.query(sql).id(document).text(kind).text(name);
+        query.execute().await?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// Sets who may read a document; `None` for all who may read its collection.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn restrict_document(
+        &self,
+        document: DocumentId,
+        readers: Option<&DocumentReaders>,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        set_readers(&mut tx, document, readers).await?;
+        tx.commit().await
+    }
+
+    /// The documents of a collection that a user may not read although they may read the collection.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn hidden_documents(
+        &self,
+        reader: UserId,
+        collection: CollectionId,
+    ) -> Result<Vec<DocumentId>, StoreError> {
+        let sql = format!(
+            "SELECT id FROM documents WHERE collection = $1 AND restricted AND NOT {}",
+            may_read_document("$2")
+        );
+        let query = self.db().built(sql).id(collection).id(reader);
+        let rows = query.fetch_all().await?;
+        rows.iter().map(|row| row.id("id")).collect()
+    }
+}
