@@ -33,6 +33,18 @@ impl DocumentReaders {
         }
     }
 
+    /// The readers of both, as far as names tell; both must be folded.
+    #[must_use]
+    pub(crate) fn common(&self, other: &Self) -> Self {
+        let both =
+            |a: &BTreeSet<String>, b: &BTreeSet<String>| a.intersection(b).cloned().collect();
+        Self {
+            people: both(&self.people, &other.people),
+            groups: both(&self.groups, &other.groups),
+            domains: both(&self.domains, &other.domains),
+        }
+    }
+
     fn rows(&self) -> impl Iterator<Item = (&'static str, &String)> {
         let of = |kind: &'static str| move |name| (kind, name);
         let people = self.people.iter().map(of("person"));

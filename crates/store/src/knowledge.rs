@@ -424,62 +424,7 @@ impl Store {
         max: CollectionLimits,
     ) -> Result<Document, StoreError> {
         let mut tx = self.db().begin().await?;
-        // Also prevents concurrent callers from exceeding the limit.
-        let sql = "UPDATE collections SET updated_at = $3 WHERE id = $1 AND owner = $2";
-        tx.query(sql)
-            .id(new.collection)
-            .id(owner)
-            .bind(new.updated_at)
-            .execute_on_one()
-            .await?;
-        let sql =
-            "SELECT COUNT(*) AS documents FROM documents WHERE collection = $1 AND name <> $2";
-        let row = tx
-            .query(sql)
-            .id(new.collection)
-            .text(&new.name)
-            .fetch_one()
-            .await?;
-        if row.number("documents")? >= max.documents {
-            return Err(StoreError::Conflict("documents"));
-        }
-        let sql = format!(
-            "SELECT {} AS bytes FROM documents \
-             WHERE collection IN (SELECT id FROM collections WHERE owner = $1) AND NOT (collection = $2 AND name = $3)",
-            sum("size_bytes")
-        );
-        let row = tx
-            .built(sql)
-            .id(owner)
-            .id(new.collection)
-            .text(&new.name)
-            .fetch_one()
-            .await?;
-        if row.number("bytes")?.saturating_add(file.len() as u64) > max.bytes {
-            return Err(StoreError::Conflict("bytes"));
-        }
-        let sql = format!(
-            "INSERT INTO documents (id, collection, name, size_bytes, state, problem, upload, claimed_until, version, chunks, \
-             characters, created_at, updated_at) VALUES ($1, $2, $3, $4, 'waiting', NULL, 1, 0, 0, 0, 0, $5, $5) \
-             ON CONFLICT (collection, name) DO UPDATE SET size_bytes = excluded.size_bytes, state = 'waiting', \
-             problem = NULL, picture = FALSE, failures = 0, upload = documents.upload + 1, claimed_until = 0, \
-             updated_at = excluded.updated_at \
-             RETURNING {DOCUMENT}"
-        );
-        let query = tx
-            .built(sql)
-            .id(new.id)
-            .id(new.collection)
-            .text(&new.name)
-            .number(file.len() as u64);
-        let kept = read_document(&query.bind(new.updated_at).fetch_one().await?)?;
-        let sql = "INSERT INTO document_files (document, content) VALUES ($1, $2) \
-                   ON CONFLICT (document) DO UPDATE SET content = excluded.content";
-        tx.query(sql)
-            .id(kept.id)
-            .bind(file.to_vec())
-            .execute()
-            .await?;
+        let kept = put_file(&mut tx, owner, new, file, max).await?;
         tx.commit().await?;
         Ok(kept)
     }
@@ -644,6 +589,72 @@ impl Store {
             Ok(())
         }
     }
+}
+
+/// As [`Store::put_document`].
+pub(crate) async fn put_file(
+    tx: &mut Tx,
+    owner: UserId,
+    new: &Document,
+    file: &[u8],
+    max: CollectionLimits,
+) -> Result<Document, StoreError> {
+    // Also prevents concurrent callers from exceeding the limit.
+    let sql = "UPDATE collections SET updated_at = $3 WHERE id = $1 AND owner = $2";
+    tx.query(sql)
+        .id(new.collection)
+        .id(owner)
+        .bind(new.updated_at)
+        .execute_on_one()
+        .await?;
+    let sql = "SELECT COUNT(*) AS documents FROM documents WHERE collection = $1 AND name <> $2";
+    let row = tx
+        .query(sql)
+        .id(new.collection)
+        .text(&new.name)
+        .fetch_one()
+        .await?;
+    if row.number("documents")? >= max.documents {
+        return Err(StoreError::Conflict("documents"));
+    }
+    let sql = format!(
+        "SELECT {} AS bytes FROM documents \
+             WHERE collection IN (SELECT id FROM collections WHERE owner = $1) AND NOT (collection = $2 AND name = $3)",
+        sum("size_bytes")
+    );
+    let row = tx
+        .built(sql)
+        .id(owner)
+        .id(new.collection)
+        .text(&new.name)
+        .fetch_one()
+        .await?;
+    if row.number("bytes")?.saturating_add(file.len() as u64) > max.bytes {
+        return Err(StoreError::Conflict("bytes"));
+    }
+    let sql = format!(
+        "INSERT INTO documents (id, collection, name, size_bytes, state, problem, upload, claimed_until, version, chunks, \
+             characters, created_at, updated_at) VALUES ($1, $2, $3, $4, 'waiting', NULL, 1, 0, 0, 0, 0, $5, $5) \
+             ON CONFLICT (collection, name) DO UPDATE SET size_bytes = excluded.size_bytes, state = 'waiting', \
+             problem = NULL, picture = FALSE, failures = 0, upload = documents.upload + 1, claimed_until = 0, \
+             updated_at = excluded.updated_at \
+             RETURNING {DOCUMENT}"
+    );
+    let query = tx
+        .built(sql)
+        .id(new.id)
+        .id(new.collection)
+        .text(&new.name)
+        .number(file.len() as u64);
+    let kept = read_document(&query.bind(new.updated_at).fetch_one().await?)?;
+    let sql = "INSERT INTO document_files (document, content) VALUES ($1, $2) \
+                   ON CONFLICT (document) DO UPDATE SET content = excluded.content";
+    tx.query(sql)
+        .id(kept.id)
+        .bind(file.to_vec())
+        .execute()
+        .await?;
+    Ok(kept)
 }
 
 /// Sets or removes the text of a document.

@@ -69,7 +69,9 @@ mod sessions;
 mod setting_changes;
 mod settings;
 mod sharing;
+mod sources;
 mod sums;
+mod syncs;
 mod transaction;
 mod usage;
 mod users;
@@ -140,6 +142,8 @@ pub use second_factors::SecondFactor;
 pub use sessions::{NewSession, Session, SessionLifetime};
 pub use setting_changes::{SettingChanges, SettingTopic};
 pub use sharing::{ChatReader, SharedChat, Sharing};
+pub use sources::StoredSource;
+pub use syncs::{ClaimedSync, Manifest, SourceItem, Sync, SyncItem, SyncItemState, SyncState};
 pub use usage::{
     Booking, Outcome as BookingOutcome, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,
 };

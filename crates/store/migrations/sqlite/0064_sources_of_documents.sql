@@ -61,8 +61,12 @@ CREATE TABLE synced_documents (
     document TEXT NOT NULL PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
     source TEXT NOT NULL REFERENCES sources (id) ON DELETE CASCADE,
     item TEXT NOT NULL,
+    -- Its name there; that of the document differs if another document has it.
+    name TEXT NOT NULL,
     -- The version that was stored last.
     version TEXT NOT NULL,
+    -- As JSON, as in `document_readers`; NULL for all who may read the collection.
+    readers TEXT,
     modified_at BIGINT,
     url TEXT,
     UNIQUE (source, item)
