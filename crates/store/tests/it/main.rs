@@ -59,6 +59,7 @@ mod second_factors;
 mod sessions;
 mod settings;
 mod sharing;
+mod syncs;
 mod usage;
 mod users;
 mod webhooks;
