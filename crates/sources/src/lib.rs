@@ -2,7 +2,11 @@
 //! what is stored and who may start it is up to the caller.
 
 mod folder;
+mod http;
 mod problem;
+mod s3;
+mod web_dav;
+mod xml;
 
 use std::path::PathBuf;
 
@@ -12,6 +16,10 @@ use serde::{Deserialize, Serialize};
 
 pub use folder::FolderSettings;
 pub use problem::SourceProblem;
+use s3::S3;
+pub use s3::S3Settings;
+use web_dav::WebDav;
+pub use web_dav::WebDavSettings;
 
 /// Where the documents come from, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -19,6 +27,10 @@ pub use problem::SourceProblem;
 pub enum SourceSettings {
     /// A folder of the server.
     Folder(FolderSettings),
+    /// A bucket of an S3-compatible object store.
+    S3(S3Settings),
+    /// A folder of a WebDAV server, such as Nextcloud or ownCloud.
+    WebDav(WebDavSettings),
 }
 
 /// A document of a source, without its content.
@@ -65,6 +77,27 @@ pub struct Listing {
     pub problems: Vec<UnlistedPart>,
 }
 
+/// Maximum number of problems that a listing names. More change nothing for the caller.
+const MAX_PROBLEMS: usize = 1_000;
+
+impl Listing {
+    /// Adds a document, up to the limit.
+    fn add(&mut self, item: Item, limits: SourceLimits) -> Result<(), SourceProblem> {
+        if self.items.len() >= limits.items {
+            return Err(SourceProblem::TooMany);
+        }
+        self.items.push(item);
+        Ok(())
+    }
+
+    /// Notes what could not be listed.
+    fn add_problem(&mut self, name: String, problem: SourceProblem) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(UnlistedPart { name, problem });
+        }
+    }
+}
+
 /// A part of a source that could not be listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnlistedPart {
@@ -96,8 +129,15 @@ pub struct Surroundings {
 
 /// A source that is ready to be asked.
 pub struct Source {
-    settings: SourceSettings,
+    kind: Kind,
     surroundings: Surroundings,
+}
+
+/// A kind with checked settings and its secret.
+enum Kind {
+    Folder(FolderSettings),
+    S3(Box<S3>),
+    WebDav(WebDav),
 }
 
 impl Source {
@@ -110,11 +150,17 @@ impl Source {
         secret: &str,
         surroundings: Surroundings,
     ) -> Result<Self, SourceProblem> {
-        let _ = secret;
-        Ok(Self {
-            settings,
-            surroundings,
-        })
+        let outbound = &surroundings.outbound;
+        let kind = match settings {
+            SourceSettings::Folder(settings) => Kind::Folder(settings),
+            SourceSettings::S3(settings) => {
+                Kind::S3(Box::new(S3::new(&settings, secret, outbound)?))
+            }
+            SourceSettings::WebDav(settings) => {
+                Kind::WebDav(WebDav::new(&settings, secret, outbound)?)
+            }
+        };
+        Ok(Self { kind, surroundings })
     }
 
     /// Lists all documents.
@@ -122,8 +168,10 @@ impl Source {
     /// # Errors
     /// If it cannot be listed at all.
     pub async fn list(&self) -> Result<Listing, SourceProblem> {
-        match &self.settings {
-            SourceSettings::Folder(folder) => folder::list(folder, &self.surroundings).await,
+        match &self.kind {
+            Kind::Folder(folder) => folder::list(folder, &self.surroundings).await,
+            Kind::S3(s3) => s3.list(&self.surroundings).await,
+            Kind::WebDav(dav) => dav.list(&self.surroundings).await,
         }
     }
 
@@ -132,8 +180,10 @@ impl Source {
     /// # Errors
     /// `Gone` if it was deleted since it was listed; others if it cannot be read now.
     pub async fn read(&self, item: &Item) -> Result<Bytes, SourceProblem> {
-        match &self.settings {
-            SourceSettings::Folder(folder) => folder::read(folder, item, &self.surroundings).await,
+        match &self.kind {
+            Kind::Folder(folder) => folder::read(folder, item, &self.surroundings).await,
+            Kind::S3(s3) => s3.read(item, &self.surroundings).await,
+            Kind::WebDav(dav) => dav.read(item, &self.surroundings).await,
         }
     }
 }
