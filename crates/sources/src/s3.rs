@@ -254,3 +254,104 @@ fn invalid(field: &'static str, reason: &str) -> SourceProblem {
 fn malformed(reason: &str) -> SourceProblem {
     SourceProblem::Malformed(reason.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use outbound::Allowed;
+
+    use super::*;
+
+    fn settings(endpoint: Option<&str>, region: &str, bucket: &str) -> S3Settings {
+        S3Settings {
+            endpoint: endpoint.map(str::to_owned),
+            region: region.to_owned(),
+            bucket: bucket.to_owned(),
+            prefix: "docs/20".to_owned(),
+            access_key_id: "id".to_owned(),
+        }
+    }
+
+    fn new(settings: &S3Settings, secret: &str) -> Result<S3, SourceProblem> {
+        S3::new(settings, secret, &Outbound::new(Allowed::default()))
+    }
+
+    #[test]
+    fn buckets_have_an_address() {
+        for (endpoint, region, bucket, expected) in [
+            (
+                None,
+                "eu-central-1",
+                "docs",
+                "https://docs.s3.eu-central-1.amazonaws.com/",
+            ),
+            (
+                None,
+                "eu-central-1",
+                "docs.example.com",
+                "https://s3.eu-central-1.amazonaws.com/docs.example.com/",
+            ),
+            (
+                None,
+                "cn-north-1",
+                "docs",
+                "https://docs.s3.cn-north-1.amazonaws.com.cn/",
+            ),
+            (
+                Some("https://minio.example.com:9000/"),
+                "",
+                "docs",
+                "https://minio.example.com:9000/docs/",
+            ),
+            (
+                Some("https://example.com/s3"),
+                "",
+                "docs",
+                "https://example.com/s3/docs/",
+            ),
+        ] {
+            let s3 = new(&settings(endpoint, region, bucket), "secret").unwrap();
+            assert_eq!(s3.bucket, expected);
+            assert_eq!(s3.name("docs/2024/a.md"), "2024/a.md");
+        }
+    }
+
+    #[test]
+    fn invalid_settings_are_named() {
+        for (endpoint, region, bucket, expected) in [
+            (None, "", "docs", "region"),
+            (None, "eu/../x", "docs", "region"),
+            (None, "eu", "..", "bucket"),
+            (None, "eu", "docs/x", "bucket"),
+            (None, "eu", "", "bucket"),
+            (Some("minio:9000"), "", "docs", "endpoint"),
+            (Some("https://user@example.com"), "", "docs", "endpoint"),
+            (Some("https://example.com/?a"), "", "docs", "endpoint"),
+            (Some("http://127.0.0.1:9000"), "", "docs", "endpoint"),
+        ] {
+            match new(&settings(endpoint, region, bucket), "secret").err() {
+                Some(SourceProblem::Settings { field, .. }) => assert_eq!(field, expected),
+                other => panic!("{endpoint:?} {region} {bucket}: {other:?}"),
+            }
+        }
+        let no_secret = new(&settings(None, "eu-central-1", "docs"), "").err();
+        assert_eq!(no_secret, Some(SourceProblem::Refused));
+    }
+
+    #[test]
+    fn keys_that_a_url_cannot_have_are_not_asked_for() {
+        let s3 = new(&settings(None, "eu-central-1", "docs"), "secret").unwrap();
+        for (key, is_possible) in [
+            ("a//b", true),
+            ("/a", true),
+            ("a b+c/ü%41?#\n", true),
+            ("...", true),
+            ("a/../b", false),
+            ("./a", false),
+            ("..", false),
+        ] {
+            let url = format!("{}{}", s3.bucket, utf8_percent_encode(key, KEY));
+            let asked = s3.request(&url, http::list_limits(0));
+            assert_eq!(asked.is_ok(), is_possible, "{key}");
+        }
+    }
+}

@@ -112,7 +112,10 @@ impl WebDav {
             let request = Request::new(method.clone(), url.clone(), limits)
                 .header(HeaderName::from_static("depth"), "1")
                 // Public shares of Nextcloud refuse requests that a page could have made.
-                .header(HeaderName::from_static("x-requested-with"), "XMLHttpRequest")
+                .header(
+                    HeaderName::from_static("x-requested-with"),
+                    "XMLHttpRequest",
+                )
                 .body("application/xml; charset=utf-8", PROPERTIES);
             Ok(self.authorized(request))
         });
@@ -168,10 +171,12 @@ impl WebDav {
     /// The address of a path below the root.
     fn url(&self, path: &[impl AsRef<str>], is_folder: bool) -> Result<Url, SourceProblem> {
         let mut url = self.root.clone();
-        let mut segments = url.path_segments_mut().map_err(|()| SourceProblem::Settings {
-            field: "url",
-            reason: "it has no path".to_owned(),
-        })?;
+        let mut segments = url
+            .path_segments_mut()
+            .map_err(|()| SourceProblem::Settings {
+                field: "url",
+                reason: "it has no path".to_owned(),
+            })?;
         segments.pop_if_empty();
         segments.extend(path);
         if is_folder {

@@ -78,3 +78,83 @@ fn read_object(object: &Element, space: &str, is_encoded: bool) -> Result<Object
             .map(jiff::Timestamp::as_millisecond),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(contents: &str) -> Result<Page, SourceProblem> {
+        let xml = format!(
+            "<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">{contents}</ListBucketResult>"
+        );
+        read(xml.as_bytes())
+    }
+
+    /// The example of Amazon's documentation, continued.
+    #[test]
+    fn aws() {
+        let xml = r#"<?xml version="1.0" encoding="UTF-8"?>
+<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
+  <Name>bucket</Name>
+  <Prefix></Prefix>
+  <NextContinuationToken>1ueGcxLPRx1Tr/XYExHnhbYLgveDs2J/wm36Hy4vbOwM=</NextContinuationToken>
+  <KeyCount>2</KeyCount>
+  <MaxKeys>2</MaxKeys>
+  <EncodingType>url</EncodingType>
+  <IsTruncated>true</IsTruncated>
+  <Contents>
+    <Key>happy+face%2Bsmile/%C3%BC%0A100%25.jpg</Key>
+    <LastModified>2014-11-21T19:40:05.000Z</LastModified>
+    <ETag>&quot;70ee1738b6b21e2c8a43f3a5ab0eee71&quot;</ETag>
+    <Size>11</Size>
+    <StorageClass>STANDARD</StorageClass>
+  </Contents>
+</ListBucketResult>"#;
+        let expected = Page {
+            objects: vec![Object {
+                key: "happy face+smile/ü\n100%.jpg".to_owned(),
+                version: "70ee1738b6b21e2c8a43f3a5ab0eee71".to_owned(),
+                size_bytes: Some(11),
+                modified_ms: Some(1_416_598_805_000),
+            }],
+            next: Some("1ueGcxLPRx1Tr/XYExHnhbYLgveDs2J/wm36Hy4vbOwM=".to_owned()),
+        };
+        assert_eq!(read(xml.as_bytes()).unwrap(), expected);
+    }
+
+    #[test]
+    fn keys_may_be_plain_and_the_namespace_absent() {
+        let xml = "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key> a+b%41 </Key>\
+                   <ETag>e-2</ETag></Contents></ListBucketResult>";
+        let page = read(xml.as_bytes()).unwrap();
+        assert_eq!(page.objects[0].key, " a+b%41 ");
+        assert_eq!(page.objects[0].version, "e-2");
+        assert_eq!(page.next, None);
+    }
+
+    #[test]
+    fn a_page_that_may_lack_something_is_an_error() {
+        for (contents, reason) in [
+            ("", "the listing does not say whether it is whole"),
+            (
+                "<IsTruncated>true</IsTruncated>",
+                "the listing cannot be continued",
+            ),
+            (
+                "<IsTruncated>false</IsTruncated><Contents><ETag>1</ETag></Contents>",
+                "an object has no key",
+            ),
+            (
+                "<IsTruncated>false</IsTruncated><Contents><Key>a</Key></Contents>",
+                "an object has neither an ETag nor a date",
+            ),
+            (
+                "<IsTruncated>false</IsTruncated><EncodingType>url</EncodingType><Contents><Key>%FF</Key></Contents>",
+                "a key is not UTF-8",
+            ),
+        ] {
+            assert_eq!(page(contents), Err(malformed(reason)));
+        }
+        assert!(read(b"<Error><Code>AccessDenied</Code></Error>").is_err());
+    }
+}

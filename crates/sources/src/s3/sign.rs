@@ -30,11 +30,9 @@ pub(super) fn signed(
     let headers = headers(credentials, region, url, now);
     let headers =
         headers.ok_or_else(|| SourceProblem::Malformed("it cannot be signed".to_owned()))?;
-    Ok(headers
-        .into_iter()
-        .fold(request, |request, (name, value)| {
-            request.header(name, &value)
-        }))
+    Ok(headers.into_iter().fold(request, |request, (name, value)| {
+        request.header(name, &value)
+    }))
 }
 
 fn headers(

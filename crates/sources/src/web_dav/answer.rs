@@ -182,3 +182,180 @@ fn unix_ms(time: SystemTime) -> Option<i64> {
 fn malformed(reason: &str) -> SourceProblem {
     SourceProblem::Malformed(reason.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(
+        name: &str,
+        id: Option<&str>,
+        version: &str,
+        size_bytes: u64,
+        modified_ms: i64,
+    ) -> Entry {
+        Entry {
+            name: name.to_owned(),
+            resource: Ok(Resource::File(File {
+                id: id.map(str::to_owned),
+                version: version.to_owned(),
+                size_bytes: Some(size_bytes),
+                modified_ms: Some(modified_ms),
+            })),
+        }
+    }
+
+    fn folder(name: &str) -> Entry {
+        Entry {
+            name: name.to_owned(),
+            resource: Ok(Resource::Folder),
+        }
+    }
+
+    /// 2026-11-01 10:00.
+    const NOVEMBER: i64 = 1_793_527_200_000;
+
+    /// Recorded from Apache 2.4.71.
+    #[test]
+    fn apache() {
+        let body = include_bytes!("../../tests/data/web_dav_apache.xml");
+        let expected = [
+            folder("Sub folder"),
+            file("a b #1?.txt", None, "\"5-65f3417a6a800\"", 5, NOVEMBER),
+            file(
+                "Übersicht 100%.md",
+                None,
+                "\"1-65f3417a6a800\"",
+                1,
+                NOVEMBER,
+            ),
+        ];
+        assert_eq!(entries(body, "/dav/").unwrap(), expected);
+    }
+
+    /// Recorded from nginx 1.22.1 with ngx_http_dav_ext_module, which knows no ETag.
+    #[test]
+    fn nginx() {
+        let body = include_bytes!("../../tests/data/web_dav_nginx.xml");
+        let at = "Sun, 01 Nov 2026 10:00:00 GMT";
+        let expected = [
+            folder("Sub folder"),
+            file("a b #1?.txt", None, &format!("{at} 5"), 5, NOVEMBER),
+            file("Übersicht 100%.md", None, &format!("{at} 1"), 1, NOVEMBER),
+        ];
+        assert_eq!(entries(body, "/dav/").unwrap(), expected);
+    }
+
+    /// In the form of Nextcloud 34.
+    #[test]
+    fn nextcloud() {
+        let body = include_bytes!("../../tests/data/web_dav_nextcloud.xml");
+        let expected = [
+            file(
+                "Café & Bar.pdf",
+                Some("42"),
+                "\"d3551e403d2c690971ab11794e4961e4\"",
+                1_048_576,
+                1_790_331_072_000,
+            ),
+            folder("Shared"),
+        ];
+        let path = "/cloud/remote.php/dav/files/alice/Docs/";
+        assert_eq!(entries(body, path).unwrap(), expected);
+        // Behind a proxy that adds a folder, or takes one away.
+        for path in ["/proxy/cloud/remote.php/dav/files/alice/Docs/", "/Docs"] {
+            assert_eq!(entries(body, path).unwrap(), expected, "{path}");
+        }
+    }
+
+    fn answer(responses: &str) -> Result<Vec<Entry>, SourceProblem> {
+        let body = format!("<multistatus xmlns='DAV:'>{responses}</multistatus>");
+        entries(body.as_bytes(), "/a%20b/")
+    }
+
+    const OWN: &str = "<response><href>/a b/</href><propstat><prop><resourcetype><collection/>\
+                       </resourcetype></prop><status>HTTP/1.1 200 OK</status></propstat></response>";
+
+    fn of(href: &str, rest: &str) -> String {
+        format!("{OWN}<response><href>{href}</href>{rest}</response>")
+    }
+
+    #[test]
+    fn addresses_may_be_absolute_or_not_encoded() {
+        let rest = "<propstat><prop><getetag>1</getetag></prop></propstat>";
+        for (href, name) in [
+            ("http://other.example:8080/a%20b/c", "c"),
+            ("https://other.example/a b/x?y#z", "x?y#z"),
+            ("//a%20b//c", "c"),
+            ("/a%20b/100%", "100%"),
+            ("/a%20b/%2541", "%41"),
+        ] {
+            assert_eq!(answer(&of(href, rest)).unwrap()[0].name, name, "{href}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_listed_has_a_problem() {
+        let good = "<propstat><prop><getetag>1</getetag></prop></propstat>";
+        let forbidden =
+            "<propstat><prop><getetag/></prop><status>HTTP/1.1 403 No</status></propstat>";
+        let no_version = "<propstat><prop><resourcetype/></prop></propstat>";
+        let malformed = |reason| Some(malformed(reason));
+        for (href, rest, expected) in [
+            ("/a%20b/c", good, None),
+            ("/a%20b/c", forbidden, Some(SourceProblem::Refused)),
+            (
+                "/a%20b/c",
+                "<status>HTTP/1.1 500 Oh</status>",
+                Some(SourceProblem::Status { status: 500 }),
+            ),
+            ("/a%20b/c", "", malformed("it has no properties")),
+            (
+                "/a%20b/c",
+                no_version,
+                malformed("it has neither an ETag nor a date"),
+            ),
+            (
+                "/a%20b/%FC",
+                good,
+                malformed("its name cannot be asked for"),
+            ),
+            (
+                "/a%20b/c%2Fd",
+                good,
+                malformed("its name cannot be asked for"),
+            ),
+            (
+                "/a%20b/%2e%2e",
+                good,
+                malformed("its name cannot be asked for"),
+            ),
+        ] {
+            let entries = answer(&of(href, rest)).unwrap();
+            assert_eq!(entries.len(), 1);
+            assert_eq!(entries[0].resource.as_ref().err(), expected.as_ref());
+        }
+    }
+
+    #[test]
+    fn a_wrong_answer_is_an_error() {
+        let good = "<propstat><prop><getetag>1</getetag></prop></propstat>";
+        let child = "<response><href>/a%20b/c/</href><propstat><prop><resourcetype><collection/>\
+                     </resourcetype></prop></propstat></response>";
+        for (responses, reason) in [
+            ("", "the folder is not in its own listing"),
+            (child, "the folder is not in its own listing"),
+            (&of("/a%20b/c/d", good), "an entry is not in the folder"),
+            (&of("/a%20b/k://v", good), "an entry is not in the folder"),
+            (&of("/other", good), "an entry is not in the folder"),
+            ("<response/>", "an entry has no address"),
+        ] {
+            let problem = answer(responses).unwrap_err();
+            assert_eq!(problem, malformed(reason), "{responses}");
+        }
+        let html = b"<html xmlns='http://www.w3.org/1999/xhtml'/>";
+        assert!(entries(html, "/").is_err());
+        let refused = OWN.replace("200", "403");
+        assert_eq!(answer(&refused), Err(SourceProblem::Refused));
+    }
+}
