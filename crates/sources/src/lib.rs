@@ -2,6 +2,7 @@
 //! what is stored and who may start it is up to the caller.
 
 mod folder;
+mod git;
 mod http;
 mod problem;
 mod s3;
@@ -15,6 +16,8 @@ use outbound::Outbound;
 use serde::{Deserialize, Serialize};
 
 pub use folder::FolderSettings;
+use git::Git;
+pub use git::GitSettings;
 pub use problem::SourceProblem;
 use s3::S3;
 pub use s3::S3Settings;
@@ -31,6 +34,8 @@ pub enum SourceSettings {
     S3(S3Settings),
     /// A folder of a WebDAV server, such as Nextcloud or ownCloud.
     WebDav(WebDavSettings),
+    /// A folder of a Git repository.
+    Git(GitSettings),
 }
 
 /// A document of a source, without its content.
@@ -138,6 +143,7 @@ enum Kind {
     Folder(FolderSettings),
     S3(Box<S3>),
     WebDav(WebDav),
+    Git(Box<Git>),
 }
 
 impl Source {
@@ -159,6 +165,9 @@ impl Source {
             SourceSettings::WebDav(settings) => {
                 Kind::WebDav(WebDav::new(&settings, secret, outbound)?)
             }
+            SourceSettings::Git(settings) => {
+                Kind::Git(Box::new(Git::new(&settings, secret, outbound)?))
+            }
         };
         Ok(Self { kind, surroundings })
     }
@@ -172,6 +181,7 @@ impl Source {
             Kind::Folder(folder) => folder::list(folder, &self.surroundings).await,
             Kind::S3(s3) => s3.list(&self.surroundings).await,
             Kind::WebDav(dav) => dav.list(&self.surroundings).await,
+            Kind::Git(git) => git.list(&self.surroundings).await,
         }
     }
 
@@ -184,6 +194,7 @@ impl Source {
             Kind::Folder(folder) => folder::read(folder, item, &self.surroundings).await,
             Kind::S3(s3) => s3.read(item, &self.surroundings).await,
             Kind::WebDav(dav) => dav.read(item, &self.surroundings).await,
+            Kind::Git(git) => git.read(item, &self.surroundings).await,
         }
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod open_webui;
 pub(crate) mod postgres;
 pub(crate) mod real_model;
 pub(crate) mod retrieval;
+pub(crate) mod source_servers;
 
 use std::{
     fs,

@@ -2,10 +2,13 @@
 //! `cargo xtask test` starts them, and without them nothing is tested here.
 #![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod git;
 mod s3;
 mod web_dav;
 
-use outbound::{Allowed, Outbound};
+use std::{net::Ipv4Addr, sync::Arc};
+
+use outbound::{Allowed, Lookup, Outbound};
 use serde_json::Value;
 use sources::{Source, SourceLimits, SourceProblem, SourceSettings, Surroundings};
 
@@ -27,11 +30,12 @@ fn server(kind: &str) -> Option<Value> {
     Some(servers[kind].clone())
 }
 
-/// A source that may ask this machine. `settings` are as in the API.
+/// A source that may ask this machine, which has all names. `settings` are as in the API.
 fn source(settings: Value, secret: &str) -> Result<Source, SourceProblem> {
     let allowed = Allowed::parse(&["127.0.0.1".to_owned()]).unwrap();
+    let lookup: Lookup = Arc::new(|_| Box::pin(async { Ok(vec![Ipv4Addr::LOCALHOST.into()]) }));
     let surroundings = Surroundings {
-        outbound: Outbound::new(allowed),
+        outbound: Outbound::with_lookup(allowed, lookup),
         folders: Vec::new(),
         limits: SourceLimits {
             items: 2_000,

@@ -4,8 +4,11 @@ serve.py FOLDER: keeps their data in the folder, writes their addresses to FOLDE
 with the process. Signatures for S3 are checked by the code with which Amazon's own client makes them.
 """
 
+import base64
 import json
 import logging
+import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -100,10 +103,83 @@ def web_dav(folder):
     }
 
 
+TOKEN = "secret-token"
+
+
+def git(folder):
+    """`git http-backend` for repositories. Those in `private` need a token, and `moved` redirects to `public`."""
+    work = folder / "work"
+    environment = {
+        **os.environ,
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        **{f"GIT_{who}_{what}": "a@b" for who in ["AUTHOR", "COMMITTER"] for what in ["NAME", "EMAIL"]},
+    }
+
+    def run(*arguments, cwd=work):
+        command = ["git", "-c", "init.defaultBranch=trunk", *arguments]
+        subprocess.run(command, cwd=cwd, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+    work.mkdir(parents=True)
+    run("init", "--quiet")
+    files = {"README.md": "# Read me", "docs/Überblick 1.md": "über", "docs/.hidden/x.md": "x"}
+    files |= {f"docs/many/{number}.txt": f"text {number}" for number in range(40)}
+    files["docs/large.txt"] = "x" * 50_000
+    files["docs/lfs.bin"] = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    for name, content in files.items():
+        path = work / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    (work / "docs/link.md").symlink_to("../README.md")
+    run("add", "--all")
+    run("commit", "--quiet", "--message=first")
+    run("tag", "v1")
+    run("switch", "--quiet", "--create", "feature/x")
+    (work / "docs/feature.md").write_text("feature")
+    run("add", "--all")
+    run("commit", "--quiet", "--message=second")
+    run("switch", "--quiet", "trunk")
+    for place, has_filters in [("public", "true"), ("private", "true"), ("plain", "false")]:
+        repository = folder / "served" / place / "docs.git"
+        run("clone", "--quiet", "--bare", str(work), str(repository), cwd=folder)
+        run("config", "uploadpack.allowFilter", has_filters, cwd=repository)
+
+    def serve_git(request, start):
+        path = request["PATH_INFO"]
+        query = request.get("QUERY_STRING", "")
+        if path.startswith("/moved/"):
+            start("301 Moved", [("Location", path.replace("moved", "public") + "?" + query)])
+            return [b""]
+        authorization = request.get("HTTP_AUTHORIZATION", "").removeprefix("Basic ")
+        password = base64.b64decode(authorization).partition(b":")[2].decode()
+        if path.startswith("/private/") and password != TOKEN:
+            start("401 Unauthorized", [("WWW-Authenticate", "Basic")])
+            return [b""]
+        body = request["wsgi.input"].read()
+        names = ["REQUEST_METHOD", "PATH_INFO", "QUERY_STRING", "CONTENT_TYPE", "REMOTE_ADDR"]
+        names += ["HTTP_CONTENT_ENCODING", "HTTP_GIT_PROTOCOL"]
+        backend = environment | {name: request[name] for name in names if name in request}
+        backend |= {
+            "GIT_PROJECT_ROOT": str(folder / "served"),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "CONTENT_LENGTH": str(len(body)),
+            "GIT_PROTOCOL": request.get("HTTP_GIT_PROTOCOL", ""),
+        }
+        command = ["git", "http-backend"]
+        answer = subprocess.run(command, input=body, env=backend, stdout=subprocess.PIPE).stdout
+        head, _, body = answer.partition(b"\r\n\r\n")
+        headers = [tuple(line.split(": ", 1)) for line in head.decode().split("\r\n")]
+        status = dict(headers).pop("Status", "200 OK")
+        start(status, [header for header in headers if header[0] != "Status"])
+        return [body]
+
+    return {"url": serve(serve_git), "secret": TOKEN, "work": str(work)}
+
+
 def main():
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     folder = Path(sys.argv[1])
-    servers = {"s3": s3(), "web_dav": web_dav(folder / "web_dav")}
+    servers = {"s3": s3(), "web_dav": web_dav(folder / "web_dav"), "git": git(folder / "git")}
     (folder / "servers.json").write_text(json.dumps(servers))
     print("ready", flush=True)
     threading.Event().wait()
