@@ -24,16 +24,25 @@ const MAX_TRIES: u32 = 4;
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The address in a setting, if it may be asked. Its name is not resolved.
-pub(crate) fn address(
+pub(crate) fn address_with_query(
     outbound: &Outbound,
     field: &'static str,
     text: &str,
 ) -> Result<Url, SourceProblem> {
     let url = outbound.address(text.trim(), &[]);
-    let url = url.map_err(|fault| SourceProblem::Settings {
+    url.map_err(|fault| SourceProblem::Settings {
         field,
         reason: fault.to_string(),
-    })?;
+    })
+}
+
+/// The same for an address to which paths are added.
+pub(crate) fn address(
+    outbound: &Outbound,
+    field: &'static str,
+    text: &str,
+) -> Result<Url, SourceProblem> {
+    let url = address_with_query(outbound, field, text)?;
     if url.query().is_some() || url.fragment().is_some() {
         let reason = "it must end with its path, without ? and #".to_owned();
         return Err(SourceProblem::Settings { field, reason });
@@ -154,9 +163,62 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::HeaderValue;
+    use outbound::Allowed;
+    use reqwest::{Method, header::HeaderValue};
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+    };
 
     use super::*;
+
+    /// Gives each request the next answer: a status with headers.
+    async fn serve(listener: &TcpListener, answers: &[&str]) {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                request.push(stream.read_u8().await.unwrap());
+            }
+            let answer =
+                format!("HTTP/1.1 {answer}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn requests_are_repeated_when_the_source_asks_for_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url: Url = format!("http://{}", listener.local_addr().unwrap())
+            .parse()
+            .unwrap();
+        let outbound = Outbound::new(Allowed::parse(&["127.0.0.1".to_owned()]).unwrap());
+        let soon = "429 Slow\r\nRetry-After: 0";
+        let later = "503 Busy\r\nRetry-After: 61";
+        let limited = || Err(SourceProblem::Limited);
+        for (answers, expected) in [
+            (&[soon, soon, soon, "200 OK"][..], Ok(200)),
+            (&[soon, soon, soon, soon], limited()),
+            (
+                &["503 Busy\r\nRetry-After: 0", "404 No"],
+                Err(SourceProblem::Gone),
+            ),
+            (&[later], limited()),
+            (&["500 Oh"], Err(SourceProblem::Status { status: 500 })),
+            (
+                &["302 Away\r\nLocation: /"],
+                Err(SourceProblem::Status { status: 302 }),
+            ),
+            (&["403 No"], Err(SourceProblem::Refused)),
+            (&["410 No"], Err(SourceProblem::Gone)),
+        ] {
+            let request = || Ok(Request::new(Method::GET, url.clone(), list_limits(0)));
+            let (answer, ()) = tokio::join!(send(&outbound, request), serve(&listener, answers));
+            let answer = succeeded(answer.unwrap(), SourceProblem::Gone);
+            let status = answer.map(|answer| answer.status.as_u16());
+            assert_eq!(status, expected, "{answers:?}");
+        }
+    }
 
     #[test]
     fn waits_are_seconds_or_dates() {

@@ -1,9 +1,11 @@
 //! Lists and reads the documents of other systems, for collections that follow them. What changed since the last time,
 //! what is stored and who may start it is up to the caller.
 
+mod feed;
 mod folder;
 mod git;
 mod http;
+mod name;
 mod problem;
 mod s3;
 mod web_dav;
@@ -15,6 +17,8 @@ use bytes::Bytes;
 use outbound::Outbound;
 use serde::{Deserialize, Serialize};
 
+use feed::Feed;
+pub use feed::FeedSettings;
 pub use folder::FolderSettings;
 use git::Git;
 pub use git::GitSettings;
@@ -36,6 +40,8 @@ pub enum SourceSettings {
     WebDav(WebDavSettings),
     /// A folder of a Git repository.
     Git(GitSettings),
+    /// An RSS, Atom or JSON feed.
+    Feed(FeedSettings),
 }
 
 /// A document of a source, without its content.
@@ -80,6 +86,8 @@ pub struct Listing {
     pub items: Vec<Item>,
     /// What could not be listed. If there is any, documents that are not listed are not taken for deleted.
     pub problems: Vec<UnlistedPart>,
+    /// Whether the source names only its newest documents, as feeds do. Then those that are not listed are kept.
+    pub is_window: bool,
 }
 
 /// Maximum number of problems that a listing names. More change nothing for the caller.
@@ -144,6 +152,7 @@ enum Kind {
     S3(Box<S3>),
     WebDav(WebDav),
     Git(Box<Git>),
+    Feed(Box<Feed>),
 }
 
 impl Source {
@@ -168,6 +177,9 @@ impl Source {
             SourceSettings::Git(settings) => {
                 Kind::Git(Box::new(Git::new(&settings, secret, outbound)?))
             }
+            SourceSettings::Feed(settings) => {
+                Kind::Feed(Box::new(Feed::new(&settings, secret, outbound)?))
+            }
         };
         Ok(Self { kind, surroundings })
     }
@@ -182,6 +194,7 @@ impl Source {
             Kind::S3(s3) => s3.list(&self.surroundings).await,
             Kind::WebDav(dav) => dav.list(&self.surroundings).await,
             Kind::Git(git) => git.list(&self.surroundings).await,
+            Kind::Feed(feed) => feed.list(&self.surroundings).await,
         }
     }
 
@@ -195,6 +208,7 @@ impl Source {
             Kind::S3(s3) => s3.read(item, &self.surroundings).await,
             Kind::WebDav(dav) => dav.read(item, &self.surroundings).await,
             Kind::Git(git) => git.read(item, &self.surroundings).await,
+            Kind::Feed(feed) => feed.read(item, &self.surroundings).await,
         }
     }
 }

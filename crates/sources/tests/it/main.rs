@@ -2,6 +2,7 @@
 //! `cargo xtask test` starts them, and without them nothing is tested here.
 #![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod feed;
 mod git;
 mod s3;
 mod web_dav;

@@ -176,10 +176,28 @@ def git(folder):
     return {"url": serve(serve_git), "secret": TOKEN, "work": str(work)}
 
 
+def feed():
+    """A feed that loses its first entry when `?later` is asked for."""
+    items = [f"<item><guid>{n}</guid><title>Entry {n}</title></item>" for n in range(3)]
+
+    def serve_feed(request, start):
+        kept = items[1:] if request.get("QUERY_STRING") == "later" else items
+        start("200 OK", [("Content-Type", "application/rss+xml")])
+        title = "<title>Feed</title>"
+        return [f'<rss version="2.0"><channel>{title}{"".join(kept)}</channel></rss>'.encode()]
+
+    return {"url": serve(serve_feed)}
+
+
 def main():
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     folder = Path(sys.argv[1])
-    servers = {"s3": s3(), "web_dav": web_dav(folder / "web_dav"), "git": git(folder / "git")}
+    servers = {
+        "s3": s3(),
+        "web_dav": web_dav(folder / "web_dav"),
+        "git": git(folder / "git"),
+        "feed": feed(),
+    }
     (folder / "servers.json").write_text(json.dumps(servers))
     print("ready", flush=True)
     threading.Event().wait()
