@@ -5,6 +5,7 @@ mod feed;
 mod folder;
 mod git;
 mod http;
+mod imap;
 mod name;
 mod problem;
 mod s3;
@@ -22,6 +23,8 @@ pub use feed::FeedSettings;
 pub use folder::FolderSettings;
 use git::Git;
 pub use git::GitSettings;
+use imap::Imap;
+pub use imap::{ImapSecurity, ImapSettings};
 pub use problem::SourceProblem;
 use s3::S3;
 pub use s3::S3Settings;
@@ -40,6 +43,8 @@ pub enum SourceSettings {
     WebDav(WebDavSettings),
     /// A folder of a Git repository.
     Git(GitSettings),
+    /// Folders of an IMAP mailbox.
+    Imap(ImapSettings),
     /// An RSS, Atom or JSON feed.
     Feed(FeedSettings),
 }
@@ -152,6 +157,7 @@ enum Kind {
     S3(Box<S3>),
     WebDav(WebDav),
     Git(Box<Git>),
+    Imap(Box<Imap>),
     Feed(Box<Feed>),
 }
 
@@ -177,6 +183,9 @@ impl Source {
             SourceSettings::Git(settings) => {
                 Kind::Git(Box::new(Git::new(&settings, secret, outbound)?))
             }
+            SourceSettings::Imap(settings) => {
+                Kind::Imap(Box::new(Imap::new(settings, secret, outbound)?))
+            }
             SourceSettings::Feed(settings) => {
                 Kind::Feed(Box::new(Feed::new(&settings, secret, outbound)?))
             }
@@ -194,6 +203,7 @@ impl Source {
             Kind::S3(s3) => s3.list(&self.surroundings).await,
             Kind::WebDav(dav) => dav.list(&self.surroundings).await,
             Kind::Git(git) => git.list(&self.surroundings).await,
+            Kind::Imap(imap) => imap.list(&self.surroundings).await,
             Kind::Feed(feed) => feed.list(&self.surroundings).await,
         }
     }
@@ -208,6 +218,7 @@ impl Source {
             Kind::S3(s3) => s3.read(item, &self.surroundings).await,
             Kind::WebDav(dav) => dav.read(item, &self.surroundings).await,
             Kind::Git(git) => git.read(item, &self.surroundings).await,
+            Kind::Imap(imap) => imap.read(item, &self.surroundings).await,
             Kind::Feed(feed) => feed.read(item, &self.surroundings).await,
         }
     }

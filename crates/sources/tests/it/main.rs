@@ -4,6 +4,7 @@
 
 mod feed;
 mod git;
+mod imap;
 mod s3;
 mod web_dav;
 

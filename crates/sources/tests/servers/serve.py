@@ -5,17 +5,26 @@ with the process. Signatures for S3 are checked by the code with which Amazon's 
 """
 
 import base64
+import datetime
+import ipaddress
 import json
 import logging
 import os
+import pwd
+import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import boto3
 import moto.settings
 from cheroot import wsgi
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from moto.server import ThreadedMotoServer
 from wsgidav.wsgidav_app import WsgiDAVApp
 
@@ -189,6 +198,148 @@ def feed():
     return {"url": serve(serve_feed)}
 
 
+# With characters that need quotes, or that quotes cannot have.
+PASSWORDS = {"ann": 'se"cret \\1', "jürgen": "pass: wörd"}
+DOVECOT = """
+base_dir = {folder}/run
+state_dir = {folder}/state
+log_path = {folder}/dovecot.log
+protocols = imap
+listen = 127.0.0.1
+default_internal_user = {internal}
+default_internal_group = {internal_group}
+default_login_user = {login}
+service imap-login {{
+  chroot =
+  inet_listener imap {{
+    port = {port}
+  }}
+  inet_listener imaps {{
+    port = {tls_port}
+    ssl = yes
+  }}
+}}
+service anvil {{
+  chroot =
+  unix_listener anvil-auth-penalty {{
+    mode = 0
+  }}
+}}
+auth_failure_delay = 0
+ssl = yes
+ssl_cert = <{folder}/server.pem
+ssl_key = <{folder}/server.key
+disable_plaintext_auth = no
+auth_mechanisms = plain
+auth_username_chars =
+first_valid_uid = 1
+passdb {{
+  driver = passwd-file
+  args = {folder}/users
+}}
+userdb {{
+  driver = static
+  args = uid={uid} gid={gid} home={folder}/homes/%u
+}}
+mail_location = maildir:~/Maildir
+namespace inbox {{
+  inbox = yes
+  separator = /
+}}
+"""
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def certificates(folder):
+    """A certificate of `mail.test` and of this machine, from an authority in `ca.pem`."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+
+    def make(name, issuer, key, issuer_key, extension):
+        names = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, one)]) for one in (name, issuer)]
+        builder = x509.CertificateBuilder().subject_name(names[0]).issuer_name(names[1])
+        builder = builder.public_key(key.public_key()).serial_number(x509.random_serial_number())
+        builder = builder.not_valid_before(now).not_valid_after(now + datetime.timedelta(days=30))
+        return builder.add_extension(extension, critical=False).sign(issuer_key, hashes.SHA256())
+
+    ca_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+    ca = make("Test", "Test", ca_key, ca_key, x509.BasicConstraints(ca=True, path_length=None))
+    hosts = [x509.DNSName("mail.test"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    server = make("mail.test", "Test", key, ca_key, x509.SubjectAlternativeName(hosts))
+    pem = serialization.Encoding.PEM
+    (folder / "ca.pem").write_bytes(ca.public_bytes(pem))
+    (folder / "server.pem").write_bytes(server.public_bytes(pem))
+    private = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / "server.key").write_bytes(key.private_bytes(pem, *private))
+
+
+def messages(maildir):
+    """Files by their name in a Maildir."""
+    for number in range(450):
+        text = f"Date: Sun, 01 Nov 2026 10:00:00 +0000\r\nSubject: Message {number}\r\n\r\nText {number}\r\n"
+        yield maildir / f"new/1.{number:03}.test", text.encode()
+    yield maildir / "cur/2.deleted.test:2,T", b"Subject: Deleted\r\n\r\n"
+    yield maildir / "cur/3.seen.test:2,S", "Subject: =?utf-8?Q?=C3=9Cber?=\r\n\r\nséen\r\n".encode()
+    yield maildir / "cur/4.bytes.test:2,", b"Subject: caf\xe9\r\n\r\n\xff\xfe)\r\nA1 OK {5}\r\n"
+    yield maildir / "cur/5.large.test:2,", b"Subject: Large\r\n\r\n" + b"x" * 20_000
+    yield maildir / "cur/6.empty.test:2,", b"\r\n"
+    yield maildir / ".Entw&APw-rfe.R&-D/new/7.draft.test", b"Subject: Draft\r\n\r\ndraft\r\n"
+
+
+def imap(folder):
+    folder.mkdir()
+    certificates(folder)
+    is_root = os.getuid() == 0
+    # Dovecot refuses to deliver to root.
+    owner = pwd.getpwnam("nobody") if is_root else pwd.getpwuid(os.getuid())
+    encoded = {user: base64.b64encode(word.encode()).decode() for user, word in PASSWORDS.items()}
+    lines = [f"{user}:{{PLAIN.B64}}{word}::::::\n" for user, word in encoded.items()]
+    (folder / "users").write_text("".join(lines))
+    for user in PASSWORDS:
+        for path, content in messages(folder / "homes" / user / "Maildir"):
+            for part in ["cur", "new", "tmp"]:
+                (path.parent.parent / part).mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    if is_root:
+        for path in [folder / "homes", *(folder / "homes").rglob("*")]:
+            os.chown(path, owner.pw_uid, owner.pw_gid)
+        # The folder is one of mkdtemp, which others may not enter.
+        for path in [folder, folder.parent]:
+            path.chmod(0o755)
+    ports = {"port": free_port(), "tls_port": free_port()}
+    config = DOVECOT.format(
+        folder=folder,
+        internal="dovecot" if is_root else owner.pw_name,
+        internal_group="dovecot" if is_root else owner.pw_gid,
+        login="dovenull" if is_root else owner.pw_name,
+        uid=owner.pw_uid,
+        gid=owner.pw_gid,
+        **ports,
+    )
+    (folder / "dovecot.conf").write_text(config)
+    program = "/usr/sbin/dovecot" if Path("/usr/sbin/dovecot").exists() else "dovecot"
+    server = subprocess.Popen([program, "-F", "-c", folder / "dovecot.conf"])
+
+    def stop(*_):
+        server.terminate()
+        server.wait()
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, stop)
+    for _ in range(100):
+        try:
+            socket.create_connection(("127.0.0.1", ports["port"])).close()
+            break
+        except OSError:
+            time.sleep(0.1)
+    homes = str(folder / "homes")
+    return ports | {"users": PASSWORDS, "authority": str(folder / "ca.pem"), "homes": homes}
+
+
 def main():
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     folder = Path(sys.argv[1])
@@ -197,6 +348,7 @@ def main():
         "web_dav": web_dav(folder / "web_dav"),
         "git": git(folder / "git"),
         "feed": feed(),
+        "imap": imap(folder / "imap"),
     }
     (folder / "servers.json").write_text(json.dumps(servers))
     print("ready", flush=True)

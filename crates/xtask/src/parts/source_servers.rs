@@ -47,9 +47,12 @@ impl SourceServers {
 
 /// What is in no Python package.
 fn install_programs() -> anyhow::Result<()> {
-    let missing: Vec<_> = [("git", "git")]
+    let is_missing = |program: &str| {
+        find_program(&[program]).is_none() && !Path::new("/usr/sbin").join(program).is_file()
+    };
+    let missing: Vec<_> = [("git", "git"), ("dovecot", "dovecot-imapd")]
         .into_iter()
-        .filter(|(program, _)| find_program(&[program]).is_none())
+        .filter(|(program, _)| is_missing(program))
         .map(|(_, package)| package)
         .collect();
     if missing.is_empty() {
