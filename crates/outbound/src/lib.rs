@@ -3,6 +3,7 @@
 
 mod address;
 mod allowed;
+mod connection;
 mod request;
 mod resolving;
 
@@ -194,7 +195,7 @@ impl Clients {
             return Ok(ClientKind::Chosen);
         }
         let port = url.port_or_known_default().unwrap_or_default();
-        let is_web = matches!(port, 80 | 443) || port >= 1024 && !OTHER_PORTS.contains(&port);
+        let is_web = matches!(port, 80 | 443) || is_free(port);
         let may_be_there = host
             .parse::<IpAddr>()
             .map_or(true, |address| self.allowed.permits(address));
@@ -204,6 +205,11 @@ impl Clients {
             Err(Fault::NotAllowed)
         }
     }
+}
+
+/// Whether a port belongs to no service in particular.
+fn is_free(port: u16) -> bool {
+    port >= 1024 && !OTHER_PORTS.contains(&port)
 }
 
 fn settings() -> ClientBuilder {

@@ -51,18 +51,25 @@ impl Resolve for Guard {
         let found = (self.lookup)(name.as_str().to_owned());
         Box::pin(async move {
             let found = found.await?;
-            let some = !found.is_empty();
             // The connection replaces port 0 by its own.
-            let kept = found
-                .into_iter()
-                .filter(|address| allowed.permits(*address))
-                .take(MAX_ADDRESSES);
+            let kept = permitted(found, &allowed)?.into_iter();
             let kept: Vec<SocketAddr> = kept.map(|address| SocketAddr::new(address, 0)).collect();
-            match kept.is_empty() {
-                true if some => Err(Fault::NotAllowed.into()),
-                true => Err(Fault::Unreachable.into()),
-                false => Ok(Box::new(kept.into_iter()) as Addrs),
-            }
+            Ok(Box::new(kept.into_iter()) as Addrs)
         })
+    }
+}
+
+/// The addresses of a name that may be reached.
+pub(crate) fn permitted(found: Vec<IpAddr>, allowed: &Allowed) -> Result<Vec<IpAddr>, Fault> {
+    let some = !found.is_empty();
+    let kept = found
+        .into_iter()
+        .filter(|address| allowed.permits(*address))
+        .take(MAX_ADDRESSES);
+    let kept: Vec<IpAddr> = kept.collect();
+    match kept.is_empty() {
+        true if some => Err(Fault::NotAllowed),
+        true => Err(Fault::Unreachable),
+        false => Ok(kept),
     }
 }

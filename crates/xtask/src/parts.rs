@@ -13,6 +13,7 @@ pub(crate) mod postgres;
 pub(crate) mod real_model;
 pub(crate) mod retrieval;
 pub(crate) mod tesseract;
+pub(crate) mod source_servers;
 
 use std::{
     fs,

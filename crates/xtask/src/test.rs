@@ -15,7 +15,7 @@ use crate::{
     counts::{Counts, Runner, TestsFailed},
     parts::{
         self, bolt::Bolt, chromium, clients, embedder, latex, node_packages, open_webui,
-        postgres::Postgres, real_model::RealModel, tesseract,
+        postgres::Postgres, real_model::RealModel, source_servers::SourceServers, tesseract,
     },
 };
 
@@ -135,6 +135,8 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
     tests.env("GLASSHOUSE_TEST_EMBEDDER", embedder::install()?);
     let bolt = Bolt::start()?;
     tests.env("GLASSHOUSE_TEST_BOLT_URL", bolt.url());
+    let sources = SourceServers::start()?;
+    tests.env("GLASSHOUSE_TEST_SOURCES", sources.addresses());
     tests.env("GLASSHOUSE_TEST_CHROMIUM", chromium::install()?);
     let mut counts = count(Runner::Nextest, &run_reading(&mut tests)?);
     if has_doc_tests(&root().join("crates"))? {

@@ -83,6 +83,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wire",
         ],
     ),
+    ("sources", &["outbound"]),
     ("sse", &[]),
     ("store", &["domain", "folding"]),
     ("torture", &["agent", "domain", "llm", "scripted", "server"]),

@@ -1,0 +1,121 @@
+//! Git, as its own `git http-backend` serves it. The host has a name that only our lookup knows, so `git` reaches it only at
+//! the address that was checked.
+
+use serde_json::{Value, json};
+use sources::{Listing, SourceProblem};
+
+use crate::{server, source, text};
+
+fn settings(server: &Value, path: &str, folder: &str) -> Value {
+    let host = text(&server["url"]).replace("127.0.0.1", "gitlab.test");
+    json!({ "kind": "git", "url": format!("{host}/{path}"), "folder": folder })
+}
+
+fn names(listing: &Listing) -> Vec<&str> {
+    listing.items.iter().map(|item| &*item.name).collect()
+}
+
+#[tokio::test]
+async fn files_of_a_folder_are_listed_and_read() {
+    let Some(server) = server("git") else { return };
+    // With filters, without them, and behind a redirect.
+    for path in ["public/docs.git", "plain/docs.git", "moved/docs.git"] {
+        let source = source(settings(&server, path, "docs"), "").unwrap();
+        let listing = source.list().await.unwrap();
+        assert_eq!(listing.problems, []);
+        let mut expected: Vec<_> = (0..40).map(|n| format!("many/{n}.txt")).collect();
+        expected.extend(["large.txt", "lfs.bin", "Überblick 1.md"].map(str::to_owned));
+        expected.sort_unstable();
+        assert_eq!(names(&listing), expected);
+        for item in &listing.items {
+            let read = source.read(item).await;
+            let expected = match &*item.name {
+                "large.txt" => Err(SourceProblem::TooLarge),
+                "lfs.bin" => {
+                    let reason = "its content is stored with Git LFS".to_owned();
+                    Err(SourceProblem::Malformed(reason))
+                }
+                "Überblick 1.md" => Ok("über".into()),
+                name => {
+                    let number = name.trim_start_matches("many/").trim_end_matches(".txt");
+                    Ok(format!("text {number}").into())
+                }
+            };
+            assert_eq!(read, expected, "{path} {}", item.name);
+        }
+        let item = listing.items.last().unwrap();
+        // What `git hash-object` says about “über”.
+        assert_eq!(item.version, "a76a75d1c6abedf5aab7752693fba992e4a9eaca");
+        let url = item.url.as_deref().unwrap();
+        let end = "/-/blob/trunk/docs/%C3%9Cberblick%201.md";
+        assert!(url.ends_with(end), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_document_can_be_read_without_a_listing() {
+    let Some(server) = server("git") else { return };
+    let open = || source(settings(&server, "public/docs.git", ""), "").unwrap();
+    let listing = open().list().await.unwrap();
+    let mut item = listing.items[0].clone();
+    assert_eq!(item.name, "README.md");
+    let source = open();
+    assert_eq!(source.read(&item).await.unwrap(), "# Read me");
+    item.id = "docs".to_owned();
+    assert_eq!(source.read(&item).await, Err(SourceProblem::Gone));
+}
+
+#[tokio::test]
+async fn branches_and_tags_are_found() {
+    let Some(server) = server("git") else { return };
+    for (branch, expected) in [
+        ("feature/x", Ok(true)),
+        ("trunk", Ok(false)),
+        ("v1", Ok(false)),
+        ("x", Err(SourceProblem::NotFound)),
+        ("HEAD", Err(SourceProblem::NotFound)),
+    ] {
+        let mut settings = settings(&server, "public/docs.git", "docs");
+        settings["branch"] = branch.into();
+        let listing = source(settings, "").unwrap().list().await;
+        let has = listing.map(|listing| names(&listing).contains(&"feature.md"));
+        assert_eq!(has, expected, "{branch}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_refused_or_missing_is_an_error() {
+    let Some(server) = server("git") else { return };
+    let token = text(&server["secret"]);
+    let list = async |path: &str, folder: &str, secret: &str| {
+        let source = source(settings(&server, path, folder), secret).unwrap();
+        source.list().await.map(|listing| listing.items.len())
+    };
+    for (path, folder, secret, expected) in [
+        ("private/docs.git", "docs/many", token, Ok(40)),
+        ("private/docs.git", "docs", "", Err(SourceProblem::Refused)),
+        (
+            "private/docs.git",
+            "docs",
+            "no",
+            Err(SourceProblem::Refused),
+        ),
+        ("public/no.git", "", "", Err(SourceProblem::NotFound)),
+        ("public/docs.git", "no", "", Err(SourceProblem::NotFound)),
+        (
+            "public/docs.git",
+            "README.md",
+            "",
+            Err(SourceProblem::NotFound),
+        ),
+    ] {
+        assert_eq!(
+            list(path, folder, secret).await,
+            expected,
+            "{path} {folder}"
+        );
+    }
+    let other = text(&crate::server("web_dav").unwrap()["url"]).to_owned();
+    let other = source(json!({ "kind": "git", "url": other }), "").unwrap();
+    assert_eq!(other.list().await, Err(SourceProblem::Refused));
+}
