@@ -1,8 +1,14 @@
 //! Lists and reads the documents of other systems, for collections that follow them. What changed since the last time,
 //! what is stored and who may start it is up to the caller.
 
+mod cloud;
 mod folder;
+mod naming;
 mod problem;
+mod readers;
+mod share_point;
+#[cfg(test)]
+mod test_server;
 
 use std::path::PathBuf;
 
@@ -12,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use folder::FolderSettings;
 pub use problem::SourceProblem;
+pub use share_point::SharePointSettings;
 
 /// Where the documents come from, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -19,6 +26,8 @@ pub use problem::SourceProblem;
 pub enum SourceSettings {
     /// A folder of the server.
     Folder(FolderSettings),
+    /// Libraries of a SharePoint site, or somebody's OneDrive.
+    SharePoint(SharePointSettings),
 }
 
 /// A document of a source, without its content.
@@ -53,6 +62,8 @@ pub enum Readers {
         people: Vec<String>,
         /// The names of groups. Members of the group of the same name here may read it.
         groups: Vec<String>,
+        /// Domains of email addresses, such as `example.com`. People with an address of exactly this domain may read it.
+        domains: Vec<String>,
     },
 }
 
@@ -96,8 +107,14 @@ pub struct Surroundings {
 
 /// A source that is ready to be asked.
 pub struct Source {
-    settings: SourceSettings,
+    connection: Connection,
     surroundings: Surroundings,
+}
+
+/// Settings that were checked, with their secret.
+enum Connection {
+    Folder(FolderSettings),
+    SharePoint(Box<share_point::SharePoint>),
 }
 
 impl Source {
@@ -110,9 +127,15 @@ impl Source {
         secret: &str,
         surroundings: Surroundings,
     ) -> Result<Self, SourceProblem> {
-        let _ = secret;
+        let connection = match settings {
+            SourceSettings::Folder(folder) => Connection::Folder(folder),
+            SourceSettings::SharePoint(settings) => {
+                let source = share_point::SharePoint::new(settings, secret, &surroundings)?;
+                Connection::SharePoint(Box::new(source))
+            }
+        };
         Ok(Self {
-            settings,
+            connection,
             surroundings,
         })
     }
@@ -122,8 +145,9 @@ impl Source {
     /// # Errors
     /// If it cannot be listed at all.
     pub async fn list(&self) -> Result<Listing, SourceProblem> {
-        match &self.settings {
-            SourceSettings::Folder(folder) => folder::list(folder, &self.surroundings).await,
+        match &self.connection {
+            Connection::Folder(folder) => folder::list(folder, &self.surroundings).await,
+            Connection::SharePoint(share_point) => share_point.list().await,
         }
     }
 
@@ -132,8 +156,9 @@ impl Source {
     /// # Errors
     /// `Gone` if it was deleted since it was listed; others if it cannot be read now.
     pub async fn read(&self, item: &Item) -> Result<Bytes, SourceProblem> {
-        match &self.settings {
-            SourceSettings::Folder(folder) => folder::read(folder, item, &self.surroundings).await,
+        match &self.connection {
+            Connection::Folder(folder) => folder::read(folder, item, &self.surroundings).await,
+            Connection::SharePoint(share_point) => share_point.read(item).await,
         }
     }
 }
