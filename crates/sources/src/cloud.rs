@@ -48,6 +48,8 @@ pub(crate) enum Credentials {
     Header(String),
     /// OAuth access tokens.
     Token(Box<Tokens>),
+    /// Nothing: requests are anonymous.
+    Nothing,
 }
 
 /// Requests access tokens, and keeps the last one until it expires.
@@ -216,8 +218,10 @@ impl Api {
     }
 
     async fn send_once(&self, call: &Call<'_>) -> Result<Answer, SourceProblem> {
-        let mut request = Request::new(call.method.clone(), call.url.clone(), call.limits)
-            .header(AUTHORIZATION, &self.authorization().await?);
+        let mut request = Request::new(call.method.clone(), call.url.clone(), call.limits);
+        if let Some(authorization) = self.authorization().await? {
+            request = request.header(AUTHORIZATION, &authorization);
+        }
         for (name, value) in &self.headers {
             request = request.header(name.clone(), value);
         }
@@ -263,19 +267,20 @@ impl Api {
         }
     }
 
-    async fn authorization(&self) -> Result<String, SourceProblem> {
+    async fn authorization(&self) -> Result<Option<String>, SourceProblem> {
         let tokens = match &self.credentials {
-            Credentials::Header(header) => return Ok(header.clone()),
+            Credentials::Nothing => return Ok(None),
+            Credentials::Header(header) => return Ok(Some(header.clone())),
             Credentials::Token(tokens) => tokens,
         };
         let mut last = tokens.last.lock().await;
         if let Some(token) = last.as_ref().filter(|token| token.until > Instant::now()) {
-            return Ok(format!("Bearer {}", token.text));
+            return Ok(Some(format!("Bearer {}", token.text)));
         }
         let token = self.request_token(tokens).await?;
         let header = format!("Bearer {}", token.text);
         *last = Some(token);
-        Ok(header)
+        Ok(Some(header))
     }
 
     async fn request_token(&self, tokens: &Tokens) -> Result<Token, SourceProblem> {

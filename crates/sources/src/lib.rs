@@ -2,6 +2,7 @@
 //! what is stored and who may start it is up to the caller.
 
 mod cloud;
+mod confluence;
 mod folder;
 mod naming;
 mod problem;
@@ -16,6 +17,7 @@ use bytes::Bytes;
 use outbound::Outbound;
 use serde::{Deserialize, Serialize};
 
+pub use confluence::{ConfluenceEdition, ConfluenceSettings};
 pub use folder::FolderSettings;
 pub use problem::SourceProblem;
 pub use share_point::SharePointSettings;
@@ -26,6 +28,8 @@ pub use share_point::SharePointSettings;
 pub enum SourceSettings {
     /// A folder of the server.
     Folder(FolderSettings),
+    /// Spaces of Confluence.
+    Confluence(ConfluenceSettings),
     /// Libraries of a SharePoint site, or somebody's OneDrive.
     SharePoint(SharePointSettings),
 }
@@ -114,6 +118,7 @@ pub struct Source {
 /// Settings that were checked, with their secret.
 enum Connection {
     Folder(FolderSettings),
+    Confluence(Box<confluence::Confluence>),
     SharePoint(Box<share_point::SharePoint>),
 }
 
@@ -129,6 +134,10 @@ impl Source {
     ) -> Result<Self, SourceProblem> {
         let connection = match settings {
             SourceSettings::Folder(folder) => Connection::Folder(folder),
+            SourceSettings::Confluence(settings) => {
+                let source = confluence::Confluence::new(settings, secret, &surroundings)?;
+                Connection::Confluence(Box::new(source))
+            }
             SourceSettings::SharePoint(settings) => {
                 let source = share_point::SharePoint::new(settings, secret, &surroundings)?;
                 Connection::SharePoint(Box::new(source))
@@ -147,6 +156,7 @@ impl Source {
     pub async fn list(&self) -> Result<Listing, SourceProblem> {
         match &self.connection {
             Connection::Folder(folder) => folder::list(folder, &self.surroundings).await,
+            Connection::Confluence(confluence) => confluence.list().await,
             Connection::SharePoint(share_point) => share_point.list().await,
         }
     }
@@ -158,6 +168,7 @@ impl Source {
     pub async fn read(&self, item: &Item) -> Result<Bytes, SourceProblem> {
         match &self.connection {
             Connection::Folder(folder) => folder::read(folder, item, &self.surroundings).await,
+            Connection::Confluence(confluence) => confluence.read(item).await,
             Connection::SharePoint(share_point) => share_point.read(item).await,
         }
     }
