@@ -209,9 +209,12 @@ impl Api {
                     self.forget_token().await;
                 }
                 429 | 502..=504 => self.pause(retry_after(&answer), status, &mut tries).await?,
-                403 if is_limited(&answer.body) => {
-                    self.pause(retry_after(&answer), 429, &mut tries).await?;
-                }
+                403 => match google_problem(&answer.body) {
+                    Some(SourceProblem::Limited) => {
+                        self.pause(retry_after(&answer), 429, &mut tries).await?;
+                    }
+                    problem => return Err(problem.unwrap_or(SourceProblem::Refused)),
+                },
                 _ => return Err(problem_of(status)),
             }
         }
@@ -394,15 +397,17 @@ pub(crate) fn seconds(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Whether an error of a Google API says that requests are limited, which has the status 403 there.
-fn is_limited(body: &[u8]) -> bool {
-    let error: Option<Value> = serde_json::from_slice(body).ok();
-    let reasons = error
-        .as_ref()
-        .and_then(|error| error["error"]["errors"].as_array());
-    reasons.into_iter().flatten().any(|error| {
-        let reason = error["reason"].as_str();
-        matches!(reason, Some("rateLimitExceeded" | "userRateLimitExceeded"))
+/// The problem that an error of a Google API names, which has the status 403 there as if access were refused.
+fn google_problem(body: &[u8]) -> Option<SourceProblem> {
+    let error: Value = serde_json::from_slice(body).ok()?;
+    let reasons = error["error"]["errors"].as_array()?.iter();
+    let mut reasons = reasons.filter_map(|error| error["reason"].as_str());
+    reasons.find_map(|reason| match reason {
+        "rateLimitExceeded" | "userRateLimitExceeded" | "dailyLimitExceeded" | "quotaExceeded" => {
+            Some(SourceProblem::Limited)
+        }
+        "exportSizeLimitExceeded" => Some(SourceProblem::TooLarge),
+        _ => None,
     })
 }
 

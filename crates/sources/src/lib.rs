@@ -4,6 +4,7 @@
 mod cloud;
 mod confluence;
 mod folder;
+mod google_drive;
 mod naming;
 mod problem;
 mod readers;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use confluence::{ConfluenceEdition, ConfluenceSettings};
 pub use folder::FolderSettings;
+pub use google_drive::GoogleDriveSettings;
 pub use problem::SourceProblem;
 pub use share_point::SharePointSettings;
 
@@ -30,6 +32,8 @@ pub enum SourceSettings {
     Folder(FolderSettings),
     /// Spaces of Confluence.
     Confluence(ConfluenceSettings),
+    /// A folder or a shared drive of Google Drive.
+    GoogleDrive(GoogleDriveSettings),
     /// Libraries of a SharePoint site, or somebody's OneDrive.
     SharePoint(SharePointSettings),
 }
@@ -119,6 +123,7 @@ pub struct Source {
 enum Connection {
     Folder(FolderSettings),
     Confluence(Box<confluence::Confluence>),
+    GoogleDrive(Box<google_drive::GoogleDrive>),
     SharePoint(Box<share_point::SharePoint>),
 }
 
@@ -137,6 +142,10 @@ impl Source {
             SourceSettings::Confluence(settings) => {
                 let source = confluence::Confluence::new(settings, secret, &surroundings)?;
                 Connection::Confluence(Box::new(source))
+            }
+            SourceSettings::GoogleDrive(settings) => {
+                let source = google_drive::GoogleDrive::new(settings, secret, &surroundings)?;
+                Connection::GoogleDrive(Box::new(source))
             }
             SourceSettings::SharePoint(settings) => {
                 let source = share_point::SharePoint::new(settings, secret, &surroundings)?;
@@ -157,6 +166,7 @@ impl Source {
         match &self.connection {
             Connection::Folder(folder) => folder::list(folder, &self.surroundings).await,
             Connection::Confluence(confluence) => confluence.list().await,
+            Connection::GoogleDrive(drive) => drive.list().await,
             Connection::SharePoint(share_point) => share_point.list().await,
         }
     }
@@ -169,6 +179,7 @@ impl Source {
         match &self.connection {
             Connection::Folder(folder) => folder::read(folder, item, &self.surroundings).await,
             Connection::Confluence(confluence) => confluence.read(item).await,
+            Connection::GoogleDrive(drive) => drive.read(item).await,
             Connection::SharePoint(share_point) => share_point.read(item).await,
         }
     }
