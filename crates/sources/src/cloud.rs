@@ -23,7 +23,7 @@ use crate::{SourceProblem, Surroundings};
 const MAX_TRIES: u32 = 4;
 /// Maximum wait before a request is sent again.
 const MAX_WAIT: Duration = Duration::from_secs(60);
-/// Maximum sum of all waits of a source.
+/// Maximum sum of all waits while a source is listed or a document is read.
 const MAX_WAITS: Duration = Duration::from_secs(15 * 60);
 /// Timeout of a request whose answer is JSON.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -173,6 +173,7 @@ impl Api {
     /// # Errors
     /// `Gone` if it does not exist, `TooLarge`, and others.
     pub(crate) async fn download(&self, url: &Url) -> Result<Bytes, SourceProblem> {
+        self.forget_waits();
         let limits = Limits {
             time: DOWNLOAD_TIMEOUT,
             // Errors may be larger than small documents.
@@ -235,6 +236,11 @@ impl Api {
             request = request.json(body);
         }
         Ok(self.outbound.send(request).await?)
+    }
+
+    /// Forgets how long was waited so far: to be called before a document is read.
+    pub(crate) fn forget_waits(&self) {
+        self.waited_ms.store(0, Ordering::Relaxed);
     }
 
     /// Waits before a request is sent again. `status` is what it was answered with.

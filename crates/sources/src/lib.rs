@@ -6,6 +6,7 @@ mod confluence;
 mod folder;
 mod google_drive;
 mod naming;
+mod notion;
 mod problem;
 mod readers;
 mod share_point;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use confluence::{ConfluenceEdition, ConfluenceSettings};
 pub use folder::FolderSettings;
 pub use google_drive::GoogleDriveSettings;
+pub use notion::NotionSettings;
 pub use problem::SourceProblem;
 pub use share_point::SharePointSettings;
 
@@ -34,6 +36,8 @@ pub enum SourceSettings {
     Confluence(ConfluenceSettings),
     /// A folder or a shared drive of Google Drive.
     GoogleDrive(GoogleDriveSettings),
+    /// Pages of Notion.
+    Notion(NotionSettings),
     /// Libraries of a SharePoint site, or somebody's OneDrive.
     SharePoint(SharePointSettings),
 }
@@ -124,6 +128,7 @@ enum Connection {
     Folder(FolderSettings),
     Confluence(Box<confluence::Confluence>),
     GoogleDrive(Box<google_drive::GoogleDrive>),
+    Notion(Box<notion::Notion>),
     SharePoint(Box<share_point::SharePoint>),
 }
 
@@ -147,6 +152,10 @@ impl Source {
                 let source = google_drive::GoogleDrive::new(settings, secret, &surroundings)?;
                 Connection::GoogleDrive(Box::new(source))
             }
+            SourceSettings::Notion(settings) => {
+                let source = notion::Notion::new(settings, secret, &surroundings)?;
+                Connection::Notion(Box::new(source))
+            }
             SourceSettings::SharePoint(settings) => {
                 let source = share_point::SharePoint::new(settings, secret, &surroundings)?;
                 Connection::SharePoint(Box::new(source))
@@ -167,6 +176,7 @@ impl Source {
             Connection::Folder(folder) => folder::list(folder, &self.surroundings).await,
             Connection::Confluence(confluence) => confluence.list().await,
             Connection::GoogleDrive(drive) => drive.list().await,
+            Connection::Notion(notion) => notion.list().await,
             Connection::SharePoint(share_point) => share_point.list().await,
         }
     }
@@ -180,6 +190,7 @@ impl Source {
             Connection::Folder(folder) => folder::read(folder, item, &self.surroundings).await,
             Connection::Confluence(confluence) => confluence.read(item).await,
             Connection::GoogleDrive(drive) => drive.read(item).await,
+            Connection::Notion(notion) => notion.read(item).await,
             Connection::SharePoint(share_point) => share_point.read(item).await,
         }
     }
