@@ -1,14 +1,23 @@
 //! Lists and reads the documents of other systems, for collections that follow them. What changed since the last time,
 //! what is stored and who may start it is up to the caller.
 
+mod cloud;
+mod confluence;
 mod feed;
 mod folder;
 mod git;
+mod google_drive;
 mod http;
 mod imap;
 mod name;
+mod naming;
+mod notion;
 mod problem;
+mod readers;
 mod s3;
+mod share_point;
+#[cfg(test)]
+mod test_server;
 mod web_dav;
 mod xml;
 
@@ -18,16 +27,24 @@ use bytes::Bytes;
 use outbound::Outbound;
 use serde::{Deserialize, Serialize};
 
+use confluence::Confluence;
+pub use confluence::{ConfluenceEdition, ConfluenceSettings};
 use feed::Feed;
 pub use feed::FeedSettings;
 pub use folder::FolderSettings;
 use git::Git;
 pub use git::GitSettings;
+use google_drive::GoogleDrive;
+pub use google_drive::GoogleDriveSettings;
 use imap::Imap;
 pub use imap::{ImapSecurity, ImapSettings};
+use notion::Notion;
+pub use notion::NotionSettings;
 pub use problem::SourceProblem;
 use s3::S3;
 pub use s3::S3Settings;
+use share_point::SharePoint;
+pub use share_point::SharePointSettings;
 use web_dav::WebDav;
 pub use web_dav::WebDavSettings;
 
@@ -47,6 +64,14 @@ pub enum SourceSettings {
     Imap(ImapSettings),
     /// An RSS, Atom or JSON feed.
     Feed(FeedSettings),
+    /// Spaces of Confluence.
+    Confluence(ConfluenceSettings),
+    /// Pages of Notion.
+    Notion(NotionSettings),
+    /// A folder or a shared drive of Google Drive.
+    GoogleDrive(GoogleDriveSettings),
+    /// Libraries of a SharePoint site, or somebody's OneDrive.
+    SharePoint(SharePointSettings),
 }
 
 /// A document of a source, without its content.
@@ -81,6 +106,8 @@ pub enum Readers {
         people: Vec<String>,
         /// The names of groups. Members of the group of the same name here may read it.
         groups: Vec<String>,
+        /// Domains of email addresses, such as `example.com`. People with an address of exactly this domain may read it.
+        domains: Vec<String>,
     },
 }
 
@@ -159,6 +186,10 @@ enum Kind {
     Git(Box<Git>),
     Imap(Box<Imap>),
     Feed(Box<Feed>),
+    Confluence(Box<Confluence>),
+    Notion(Box<Notion>),
+    GoogleDrive(Box<GoogleDrive>),
+    SharePoint(Box<SharePoint>),
 }
 
 impl Source {
@@ -189,6 +220,18 @@ impl Source {
             SourceSettings::Feed(settings) => {
                 Kind::Feed(Box::new(Feed::new(&settings, secret, outbound)?))
             }
+            SourceSettings::Confluence(settings) => {
+                Kind::Confluence(Box::new(Confluence::new(settings, secret, &surroundings)?))
+            }
+            SourceSettings::Notion(settings) => {
+                Kind::Notion(Box::new(Notion::new(settings, secret, &surroundings)?))
+            }
+            SourceSettings::GoogleDrive(settings) => {
+                Kind::GoogleDrive(Box::new(GoogleDrive::new(settings, secret, &surroundings)?))
+            }
+            SourceSettings::SharePoint(settings) => {
+                Kind::SharePoint(Box::new(SharePoint::new(settings, secret, &surroundings)?))
+            }
         };
         Ok(Self { kind, surroundings })
     }
@@ -205,6 +248,10 @@ impl Source {
             Kind::Git(git) => git.list(&self.surroundings).await,
             Kind::Imap(imap) => imap.list(&self.surroundings).await,
             Kind::Feed(feed) => feed.list(&self.surroundings).await,
+            Kind::Confluence(confluence) => confluence.list().await,
+            Kind::Notion(notion) => notion.list().await,
+            Kind::GoogleDrive(drive) => drive.list().await,
+            Kind::SharePoint(share_point) => share_point.list().await,
         }
     }
 
@@ -220,6 +267,10 @@ impl Source {
             Kind::Git(git) => git.read(item, &self.surroundings).await,
             Kind::Imap(imap) => imap.read(item, &self.surroundings).await,
             Kind::Feed(feed) => feed.read(item, &self.surroundings).await,
+            Kind::Confluence(confluence) => confluence.read(item).await,
+            Kind::Notion(notion) => notion.read(item).await,
+            Kind::GoogleDrive(drive) => drive.read(item).await,
+            Kind::SharePoint(share_point) => share_point.read(item).await,
         }
     }
 }

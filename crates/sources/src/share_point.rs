@@ -1,0 +1,456 @@
+//! Document libraries of SharePoint and OneDrive, through Microsoft Graph with an app's own rights.
+
+mod rights;
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Item, Listing, SourceProblem, Surroundings, UnlistedPart,
+    cloud::{self, Api, Credentials, Grant, Pages, Tokens},
+    naming, readers,
+};
+
+/// Maximum depth of folders.
+const MAX_DEPTH: usize = 64;
+/// Maximum number of document libraries of a site.
+const MAX_DRIVES: usize = 1_000;
+/// The properties that are requested of items.
+const SELECT: &str = "id,name,size,eTag,cTag,file,folder,root,package,remoteItem,parentReference,deleted,\
+                      lastModifiedDateTime,webUrl";
+/// The addresses of Graph in the public and the national clouds. The scope of a token names one of them, also if
+/// requests go through a proxy.
+const CLOUDS: [&str; 4] = [
+    "graph.microsoft.com",
+    "graph.microsoft.us",
+    "dod-graph.microsoft.us",
+    "microsoftgraph.chinacloudapi.cn",
+];
+
+/// Document libraries of a SharePoint site, or somebody's OneDrive.
+///
+/// The secret is the client secret of an app registration with the application permission `Sites.Read.All` or
+/// `Files.Read.All` (or `Sites.Selected` and a grant for the site).
+///
+/// People are recognized by the email address or the user name of their account, groups of Microsoft Entra and of
+/// SharePoint by their display name. “Everyone” and “Everyone except external users” are everyone who may read the
+/// collection. Guests without an email address, and the owners of a group where only they may read, cannot be
+/// recognized: they cannot read the document here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SharePointSettings {
+    /// The directory: the ID of the tenant, or one of its domains.
+    pub tenant: String,
+    /// The application (client) ID of the app registration.
+    pub client_id: String,
+    /// The address of the site, such as `https://contoso.sharepoint.com/sites/Team`. Either this or `user`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
+    /// The user name or ID of the person whose OneDrive it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The name of a library of the site. All its libraries if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<String>,
+    /// A folder in the library, such as `Projects/2025`. The whole library if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// Whether documents that were shared by a link for anyone or for everyone in the organization may be read by
+    /// everyone who may read the collection. Otherwise, such a link gives a right only to people who have used it, as
+    /// others need to know the link.
+    #[serde(default)]
+    pub links_grant: bool,
+    /// The base address of Microsoft Graph, if it is not `https://graph.microsoft.com`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph_url: Option<String>,
+    /// The base address of the login server, if it is not `https://login.microsoftonline.com`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login_url: Option<String>,
+}
+
+pub(crate) struct SharePoint {
+    api: Api,
+    place: Place,
+    folder: Vec<String>,
+    links_grant: bool,
+    max_items: usize,
+    max_item_bytes: usize,
+}
+
+/// What has the drives.
+enum Place {
+    Site {
+        host: String,
+        path: Vec<String>,
+        library: Option<String>,
+    },
+    User(String),
+}
+
+#[derive(Deserialize)]
+struct Page<T> {
+    value: Vec<T>,
+    #[serde(rename = "@odata.nextLink")]
+    next: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    id: String,
+    #[serde(default)]
+    name: String,
+    folder: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DriveItem {
+    id: String,
+    #[serde(default)]
+    name: String,
+    size: Option<u64>,
+    e_tag: Option<String>,
+    c_tag: Option<String>,
+    file: Option<File>,
+    root: Option<serde_json::Value>,
+    remote_item: Option<serde_json::Value>,
+    parent_reference: Option<Parent>,
+    deleted: Option<serde_json::Value>,
+    last_modified_date_time: Option<String>,
+    web_url: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    hashes: Option<Hashes>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Hashes {
+    quick_xor_hash: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Parent {
+    id: Option<String>,
+}
+
+impl SharePoint {
+    pub(crate) fn new(
+        settings: SharePointSettings,
+        secret: &str,
+        surroundings: &Surroundings,
+    ) -> Result<Self, SourceProblem> {
+        let graph = settings.graph_url.as_deref();
+        let graph = graph.unwrap_or("https://graph.microsoft.com");
+        let graph = cloud::base("graph_url", graph, surroundings)?;
+        let login = settings.login_url.as_deref();
+        let login = login.unwrap_or("https://login.microsoftonline.com");
+        let login = cloud::base("login_url", login, surroundings)?;
+        let tokens = Tokens::new(
+            token_url(login, &settings.tenant)?,
+            grant(&settings.client_id, secret, &graph)?,
+        );
+        let credentials = Credentials::Token(Box::new(tokens));
+        let folder = settings.folder.as_deref().unwrap_or_default();
+        let folder = parts(folder);
+        if folder.iter().any(|part| part == "." || part == "..") {
+            return Err(cloud::invalid("folder", "it has the part . or .."));
+        }
+        Ok(Self {
+            place: place(&settings)?,
+            folder,
+            links_grant: settings.links_grant,
+            max_items: surroundings.limits.items,
+            max_item_bytes: surroundings.limits.item_bytes,
+            api: Api::new(graph, credentials, surroundings),
+        })
+    }
+
+    pub(crate) async fn list(&self) -> Result<Listing, SourceProblem> {
+        let drives = self.drives().await?;
+        let mut listing = Listing::default();
+        let mut is_found = false;
+        for drive in &drives {
+            let prefix = (drives.len() > 1).then_some(&*drive.name);
+            let listed = match self.folder_id(&drive.id).await {
+                // It need not be in all libraries.
+                Err(SourceProblem::NotFound) => continue,
+                Ok(top) => {
+                    self.list_drive(drive, top.as_deref(), prefix, &mut listing)
+                        .await
+                }
+                Err(problem) => Err(problem),
+            };
+            is_found = true;
+            if let Err(problem) = listed {
+                if drives.len() == 1 || !cloud::is_partial(&problem) {
+                    return Err(problem);
+                }
+                let name = drive.name.clone();
+                listing.problems.push(UnlistedPart { name, problem });
+            }
+        }
+        if !is_found && !self.folder.is_empty() {
+            return Err(SourceProblem::NotFound);
+        }
+        let mut listing = naming::finish(listing);
+        self.read_rights(&mut listing).await?;
+        Ok(listing)
+    }
+
+    pub(crate) async fn read(&self, item: &Item) -> Result<Bytes, SourceProblem> {
+        if item
+            .size_bytes
+            .is_some_and(|size| size > self.max_item_bytes as u64)
+        {
+            return Err(SourceProblem::TooLarge);
+        }
+        let (drive, id) = item.id.split_once('/').ok_or(SourceProblem::Gone)?;
+        let path = ["v1.0", "drives", drive, "items", id, "content"];
+        self.api.download(&self.api.address(&path, &[])).await
+    }
+
+    async fn drives(&self) -> Result<Vec<Named>, SourceProblem> {
+        let select = [("$select", "id,name")];
+        let (host, path, library) = match &self.place {
+            Place::User(user) => {
+                let url = self.api.address(&["v1.0", "users", user, "drive"], &select);
+                return Ok(vec![self.api.get(&url).await?]);
+            }
+            Place::Site {
+                host,
+                path,
+                library,
+            } => (host, path, library),
+        };
+        let site = match path.is_empty() {
+            true => host.clone(),
+            false => format!("{host}:"),
+        };
+        let mut segments = vec!["v1.0", "sites", &*site];
+        segments.extend(path.iter().map(String::as_str));
+        let site: Named = self.api.get(&self.api.address(&segments, &select)).await?;
+        let url = self
+            .api
+            .address(&["v1.0", "sites", &site.id, "drives"], &select);
+        let mut drives = Vec::new();
+        self.for_each(url, MAX_DRIVES, |drive: Named| {
+            if drives.len() == MAX_DRIVES {
+                return Err(SourceProblem::TooMany);
+            }
+            drives.push(drive);
+            Ok(())
+        })
+        .await?;
+        if let Some(library) = library {
+            drives.retain(|drive| drive.name.to_lowercase() == library.to_lowercase());
+            if drives.is_empty() {
+                return Err(SourceProblem::NotFound);
+            }
+        }
+        Ok(drives)
+    }
+
+    /// Lists a drive with `delta`, which is the only way to be sure that all its items are listed.
+    async fn list_drive(
+        &self,
+        drive: &Named,
+        top: Option<&str>,
+        prefix: Option<&str>,
+        listing: &mut Listing,
+    ) -> Result<(), SourceProblem> {
+        let path = ["v1.0", "drives", &drive.id, "root", "delta"];
+        let url = self.api.address(&path, &[("$select", SELECT)]);
+        let mut found: HashMap<String, DriveItem> = HashMap::new();
+        // Folders are not documents, but their number is bounded, too.
+        let most = self.max_items.saturating_mul(2).saturating_add(10_000);
+        self.for_each(url, most, |item: DriveItem| {
+            if item.deleted.is_some() {
+                found.remove(&item.id);
+            } else {
+                found.insert(item.id.clone(), item);
+            }
+            match found.len() > most {
+                true => Err(SourceProblem::TooMany),
+                false => Ok(()),
+            }
+        })
+        .await?;
+        for item in found.values() {
+            // Notebooks are packages; items of other drives are listed there.
+            let Some(file) = item.file.as_ref().filter(|_| item.remote_item.is_none()) else {
+                continue;
+            };
+            match folders(item, &found, top) {
+                Ok(Some(folders)) => {
+                    let folders = prefix.into_iter().chain(folders);
+                    let folders: Vec<_> = folders.collect();
+                    let name = naming::path(folders.into_iter(), &item.name);
+                    let item = document(&drive.id, item, file, name);
+                    naming::add(listing, item, self.max_items)?;
+                }
+                Ok(None) => {}
+                Err(problem) => {
+                    let name = item.name.clone();
+                    listing.problems.push(UnlistedPart { name, problem });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The ID of the folder in the settings; `None` for the root.
+    async fn folder_id(&self, drive: &str) -> Result<Option<String>, SourceProblem> {
+        if self.folder.is_empty() {
+            return Ok(None);
+        }
+        let mut path = vec!["v1.0", "drives", drive, "root:"];
+        path.extend(self.folder.iter().map(String::as_str));
+        let url = self.api.address(&path, &[("$select", "id,folder")]);
+        let folder: Named = self.api.get(&url).await?;
+        let is_one = folder.folder.is_some();
+        is_one
+            .then_some(Some(folder.id))
+            .ok_or(SourceProblem::NotFound)
+    }
+
+    /// Calls `use_it` for each element of a collection.
+    async fn for_each<T: serde::de::DeserializeOwned>(
+        &self,
+        first: Url,
+        most: usize,
+        mut use_it: impl FnMut(T) -> Result<(), SourceProblem>,
+    ) -> Result<(), SourceProblem> {
+        let mut pages = Pages::new(most);
+        let mut url = first;
+        loop {
+            pages.turn(url.as_str())?;
+            let page: Page<T> = self.api.get(&url).await?;
+            for element in page.value {
+                use_it(element)?;
+            }
+            match page.next {
+                Some(next) => url = self.api.link(&next)?,
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+/// The names of the folders that an item is in, below `top`; `None` if it is not in there.
+fn folders<'a>(
+    item: &'a DriveItem,
+    found: &'a HashMap<String, DriveItem>,
+    top: Option<&str>,
+) -> Result<Option<Vec<&'a str>>, SourceProblem> {
+    let mut folders = Vec::new();
+    let mut at = item;
+    for _ in 0..MAX_DEPTH {
+        let parent = at.parent_reference.as_ref();
+        let parent = parent.and_then(|parent| parent.id.as_deref());
+        let parent = parent.and_then(|id| found.get(id));
+        let parent = parent.ok_or_else(|| cloud::malformed("its folder is not listed"))?;
+        if Some(&*parent.id) == top || top.is_none() && parent.root.is_some() {
+            folders.reverse();
+            return Ok(Some(folders));
+        }
+        if parent.root.is_some() {
+            return Ok(None);
+        }
+        folders.push(&*parent.name);
+        at = parent;
+    }
+    Err(cloud::malformed("it is in too many folders"))
+}
+
+fn document(drive: &str, item: &DriveItem, file: &File, name: String) -> Item {
+    let hash = file.hashes.as_ref();
+    let hash = hash.and_then(|hashes| hashes.quick_xor_hash.as_ref());
+    let tag = hash.or(item.c_tag.as_ref()).or(item.e_tag.as_ref());
+    let modified = item.last_modified_date_time.as_deref();
+    Item {
+        id: format!("{drive}/{}", item.id),
+        name,
+        version: match tag {
+            Some(tag) => tag.clone(),
+            None => format!("{modified:?}-{:?}", item.size),
+        },
+        size_bytes: item.size,
+        modified_ms: modified.and_then(cloud::time_ms),
+        url: item.web_url.clone(),
+        readers: readers::nobody(),
+    }
+}
+
+fn token_url(mut login: Url, tenant: &str) -> Result<Url, SourceProblem> {
+    let tenant = cloud::filled("tenant", tenant)?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
+    if !tenant.chars().all(is_plain) || tenant.chars().all(|c| c == '.') {
+        return Err(cloud::invalid("tenant", "it is no ID and no domain"));
+    }
+    if let Ok(mut path) = login.path_segments_mut() {
+        path.pop_if_empty()
+            .extend([tenant, "oauth2", "v2.0", "token"]);
+    }
+    Ok(login)
+}
+
+fn grant(client_id: &str, secret: &str, graph: &Url) -> Result<Grant, SourceProblem> {
+    let client_id = cloud::filled("client_id", client_id)?.to_owned();
+    let secret = cloud::key(secret)?.to_owned();
+    let host = graph.host_str().filter(|host| CLOUDS.contains(host));
+    let scope = format!("https://{}/.default", host.unwrap_or(CLOUDS[0]));
+    Ok(Box::new(move || {
+        Ok(vec![
+            ("grant_type", "client_credentials".to_owned()),
+            ("client_id", client_id.clone()),
+            ("client_secret", secret.clone()),
+            ("scope", scope.clone()),
+        ])
+    }))
+}
+
+fn place(settings: &SharePointSettings) -> Result<Place, SourceProblem> {
+    let library = settings.library.as_deref().map(str::trim);
+    let library = library.filter(|library| !library.is_empty());
+    match (settings.site.as_deref(), settings.user.as_deref()) {
+        (None, Some(user)) => match library {
+            None => Ok(Place::User(cloud::filled("user", user)?.to_owned())),
+            Some(_) => Err(cloud::invalid("library", "a OneDrive has only one")),
+        },
+        (Some(site), None) => {
+            // The site is named in requests to Graph, but not requested itself.
+            let url = Url::parse(site.trim()).ok();
+            let url = url.filter(|url| url.scheme() == "https" && url.username().is_empty());
+            let url = url.ok_or_else(|| cloud::invalid("site", "it must begin with https://"))?;
+            let path = percent_decoded(url.path());
+            let path = path.ok_or_else(|| cloud::invalid("site", "it is not UTF-8"))?;
+            Ok(Place::Site {
+                host: url.host_str().unwrap_or_default().to_owned(),
+                path: parts(&path),
+                library: library.map(ToOwned::to_owned),
+            })
+        }
+        _ => Err(cloud::invalid("site", "either a site or a user is needed")),
+    }
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let decoded = percent_encoding::percent_decode_str(text)
+        .decode_utf8()
+        .ok()?;
+    Some(decoded.into_owned())
+}
+
+fn parts(path: &str) -> Vec<String> {
+    let parts = path.split('/').map(str::trim);
+    let parts = parts.filter(|part| !part.is_empty());
+    parts.map(ToOwned::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests;
