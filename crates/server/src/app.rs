@@ -39,7 +39,7 @@ use crate::{
         turns::Turns,
         webhooks::Webhooks,
     },
-    documents::{self, Documents},
+    documents::{self, Documents, Sources},
     gateway::{
         Gateway,
         agents::{AgentChecks, DefinedAgents},
@@ -148,6 +148,8 @@ pub struct App {
     pub(crate) web: Arc<Web>,
     /// Crawls websites into collections.
     pub(crate) crawler: Arc<Crawler>,
+    /// Synchronizes collections with their sources.
+    pub(crate) sources: Arc<Sources>,
     /// The run registry and all logs.
     pub runs: Runs,
     /// Books the usage of runs whose server stopped before it could.
@@ -362,6 +364,16 @@ impl App {
             .await
             .context("cannot read the search providers")?;
         let web = Arc::new(web);
+        let sources = Arc::new(Sources {
+            changed: Arc::default(),
+            clock: clock.clone(),
+            config: live.clone(),
+            documents: documents.clone(),
+            outbound: outbound.clone(),
+            sealer: sealer.clone(),
+            stopping: stopping.clone(),
+            store: store.clone(),
+        });
         let crawler = Arc::new(Crawler {
             clock: clock.clone(),
             config: live.clone(),
@@ -612,6 +624,7 @@ impl App {
             documents,
             web,
             crawler,
+            sources,
             runs,
             bookings,
             conversations,

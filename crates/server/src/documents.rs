@@ -29,6 +29,7 @@ mod recognition;
 mod replica;
 mod scope;
 mod search;
+mod sources;
 mod tool;
 mod vector_copy;
 mod vector_database;
@@ -72,6 +73,7 @@ pub(crate) use {
     recognition::Recognition,
     scope::Scope,
     search::{Found, MAX_FOUND, SearchRequest, missing, no_collection},
+    sources::{MAX_SOURCES, SourceOptions, Sources, no_sync, refused},
     tool::{NAME as SEARCH_TOOL, look, passage, source, spec},
 };
 

@@ -551,6 +551,61 @@ pub fn table() -> Vec<Route> {
         ),
         get(
             User,
+            "/api/v1/knowledge/{collection}/sources",
+            knowledge::sources::list,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/sources",
+            knowledge::sources::create,
+        ),
+        put(
+            User,
+            "/api/v1/knowledge/{collection}/sources/{source}",
+            knowledge::sources::change,
+        ),
+        delete(
+            User,
+            "/api/v1/knowledge/{collection}/sources/{source}",
+            knowledge::sources::delete,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/sources/{source}/sync",
+            knowledge::sources::synchronize,
+        ),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/sources/{source}/syncs",
+            knowledge::syncs::list,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/sync",
+            knowledge::syncs::begin,
+        ),
+        get(
+            User,
+            "/api/v1/knowledge/{collection}/sync/{sync}",
+            knowledge::syncs::get,
+        ),
+        put(
+            User,
+            "/api/v1/knowledge/{collection}/sync/{sync}/document",
+            knowledge::syncs::receive,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/sync/{sync}/complete",
+            knowledge::syncs::complete,
+        ),
+        post(
+            User,
+            "/api/v1/knowledge/{collection}/sync/{sync}/cancel",
+            knowledge::syncs::cancel,
+        ),
+        get(
+            User,
             "/api/v1/knowledge/{collection}/graph",
             knowledge::graph::state,
         ),

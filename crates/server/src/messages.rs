@@ -15,6 +15,7 @@ mod limits;
 mod requests;
 mod runs;
 mod settings;
+mod sources;
 mod tools;
 
 pub use accounts::Accounts;
@@ -25,6 +26,7 @@ pub use limits::Limits;
 pub use requests::Requests;
 pub use runs::Runs;
 pub use settings::Settings;
+pub use sources::Sources;
 pub use tools::Tools;
 
 /// The codes of all messages of all crates, each with the names of its parameters.
@@ -54,6 +56,7 @@ pub fn codes() -> anyhow::Result<BTreeMap<String, Vec<String>>> {
     add::<Requests>(&mut codes)?;
     add::<Runs>(&mut codes)?;
     add::<Settings>(&mut codes)?;
+    add::<Sources>(&mut codes)?;
     add::<Tools>(&mut codes)?;
     Ok(codes)
 }

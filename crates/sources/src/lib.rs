@@ -74,6 +74,47 @@ pub enum SourceSettings {
     SharePoint(SharePointSettings),
 }
 
+impl SourceSettings {
+    /// Whether the secret would be sent to the same servers, as the same user.
+    #[must_use]
+    pub fn is_at_same_place(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+            && self.place() == other.place()
+    }
+
+    fn place(&self) -> Vec<&str> {
+        let all: &[Option<&str>] = match self {
+            Self::Folder(_) => &[],
+            Self::S3(s3) => &[s3.endpoint.as_deref(), Some(&s3.access_key_id)],
+            Self::WebDav(dav) => &[Some(&dav.url), Some(&dav.user)],
+            Self::Git(git) => &[Some(&git.url), Some(&git.user)],
+            Self::Imap(imap) => {
+                let is_encrypted = imap.security != ImapSecurity::Plain;
+                &[
+                    Some(&imap.host),
+                    Some(&imap.user),
+                    is_encrypted.then_some("TLS"),
+                ]
+            }
+            Self::Feed(feed) => &[Some(&feed.url), Some(&feed.user)],
+            Self::Confluence(wiki) => &[
+                Some(&wiki.url),
+                wiki.api_url.as_deref(),
+                wiki.email.as_deref(),
+            ],
+            Self::Notion(notion) => &[notion.api_url.as_deref()],
+            Self::GoogleDrive(drive) => &[drive.api_url.as_deref(), drive.token_url.as_deref()],
+            Self::SharePoint(site) => &[
+                Some(&site.tenant),
+                Some(&site.client_id),
+                site.graph_url.as_deref(),
+                site.login_url.as_deref(),
+            ],
+        };
+        all.iter().map(|part| part.unwrap_or_default()).collect()
+    }
+}
+
 /// A document of a source, without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {

@@ -12,8 +12,8 @@ pub(crate) mod open_webui;
 pub(crate) mod postgres;
 pub(crate) mod real_model;
 pub(crate) mod retrieval;
-pub(crate) mod tesseract;
 pub(crate) mod source_servers;
+pub(crate) mod tesseract;
 
 use std::{
     fs,

@@ -11,7 +11,7 @@ use crate::{
         housekeeping::Housekeeping, learning::Learning, queued_turns::QueuedTurns,
         removal::ChatRemoval, schedules::Schedules, search::ChatSearch, webhooks::Webhooks,
     },
-    documents::Documents,
+    documents::{Documents, Sources},
     gateway::{models::Models, usage::Usage},
     identity::groups::Groups,
     platform::jobs::{Failure, Job, job},
@@ -198,6 +198,16 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             .woken_by(&app.crawler.look)
             .retry_after(seconds(1))
             .workers(4),
+        // Releases its claim when it stops.
+        job(
+            "synchronize_sources",
+            &app.sources,
+            Sources::synchronize_next,
+        )
+        .every(seconds(20))
+        .woken_by(&app.sources.changed)
+        .retry_after(seconds(5))
+        .workers(3),
     ]
 }
 

@@ -7,6 +7,8 @@ pub(super) mod documents;
 mod filters;
 pub(super) mod graph;
 pub(super) mod sharing;
+pub(super) mod sources;
+pub(super) mod syncs;
 
 use std::sync::Arc;
 

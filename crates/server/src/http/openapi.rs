@@ -139,6 +139,8 @@ const AREAS: [Area; 19] = [
             knowledge::sharing::operations,
             documents::operations,
             knowledge::crawls::operations,
+            knowledge::sources::operations,
+            knowledge::syncs::operations,
             graph::operations,
             knowledge::aliases::operations,
             knowledge::attachments::operations,

@@ -9,7 +9,7 @@ use store::Store;
 use crate::{
     app::App,
     chat::{access::ChatAccess, push::Push, webhooks::Webhooks},
-    documents::Documents,
+    documents::{Documents, Sources},
     gateway::{Gateway, agents::DefinedAgents, models::Models, usage::Usage},
     http::web::WebApp,
     identity::{Identity, groups::Groups, mail::Mailer},
@@ -77,6 +77,7 @@ services! {
     documents: Arc<Documents>,
     web: Arc<Web>,
     crawler: Arc<Crawler>,
+    sources: Arc<Sources>,
     runs: Runs,
     commands: Arc<Commands>,
     file_links: Arc<FileLinks>,

@@ -17,7 +17,7 @@ pub struct Manifest {
     pub items: Vec<SourceItem>,
     /// What could not be listed, with the reason as JSON.
     pub problems: Vec<(String, String)>,
-    /// Whether the source has all its documents in it: others are deleted.
+    /// Whether these are all documents of the source: others are deleted.
     pub is_whole: bool,
 }
 
@@ -63,7 +63,7 @@ impl Store {
             .collect::<Result<_, _>>()?;
         let query = tx.query(insert).id(id).json(&rows)?;
         query.id(source).execute().await?;
-        if manifest.is_whole && manifest.problems.is_empty() {
+        if manifest.is_whole {
             let sql = "INSERT INTO sync_items (sync, item, name, version, size_bytes, modified_at, url, readers, state, problem) \
                        SELECT $1, item, name, version, NULL, modified_at, url, NULL, 'unlisted', NULL FROM synced_documents \
                        WHERE source = $2 ON CONFLICT (sync, item) DO NOTHING";

@@ -241,7 +241,7 @@ async fn an_interrupted_synchronization_goes_on(store: Store) {
     let manifest = Manifest {
         items: vec![item("a", "1")],
         problems: vec![("folder".to_owned(), "\"refused\"".to_owned())],
-        is_whole: true,
+        is_whole: false,
     };
     let collection = world.collection.id;
     let listed = world

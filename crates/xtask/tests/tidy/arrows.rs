@@ -77,6 +77,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "redact",
             "run_registry",
             "sandbox",
+            "sources",
             "sse",
             "store",
             "web_access",

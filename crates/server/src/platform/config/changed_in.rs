@@ -92,6 +92,7 @@ const PLACES: &[(&str, ChangedIn)] = &[
     ("knowledge.qdrant_url", Start),
     ("knowledge.qdrant_key", Start),
     ("knowledge.pgvector", Start),
+    ("knowledge.source_folders", Operator),
     ("research.", WebApp),
     ("web.search", WebSearch),
     ("web.search_url", WebSearch),

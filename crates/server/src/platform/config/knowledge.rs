@@ -41,6 +41,8 @@ pub struct KnowledgeSettings {
     pub graph_database: Option<GraphDatabaseSettings>,
     /// The database that compares vectors; if `None`, they are compared in memory.
     pub vector_database: Option<VectorDatabaseSettings>,
+    /// Folders of the server that administrators may use as sources of collections.
+    pub source_folders: Vec<PathBuf>,
 }
 
 impl KnowledgeSettings {
@@ -130,6 +132,7 @@ pub(super) struct RawKnowledge {
     qdrant_url: String,
     qdrant_key: String,
     pgvector: bool,
+    source_folders: Vec<PathBuf>,
 }
 
 impl RawKnowledge {
@@ -222,6 +225,11 @@ impl RawKnowledge {
                 (qdrant, false) => qdrant.map(VectorDatabaseSettings::Qdrant),
                 (None, true) => Some(VectorDatabaseSettings::Pgvector),
             },
+            source_folders: self
+                .source_folders
+                .iter()
+                .map(|folder| data_dir.join(folder))
+                .collect(),
         })
     }
 }
