@@ -139,7 +139,8 @@ impl Response<'_> {
         let size = text_of(DAV, "getcontentlength");
         let modified = text_of(DAV, "getlastmodified");
         let version = match (text_of(DAV, "getetag"), modified) {
-            (Some(tag), _) => tag.to_owned(),
+            // Apache's tags are weak for a moment after a change.
+            (Some(tag), _) => tag.trim_start_matches("W/").to_owned(),
             (None, Some(modified)) => format!("{modified} {}", size.unwrap_or_default()),
             (None, None) => return Err(malformed("it has neither an ETag nor a date")),
         };
@@ -291,6 +292,18 @@ mod tests {
             ("/a%20b/%2541", "%41"),
         ] {
             assert_eq!(answer(&of(href, rest)).unwrap()[0].name, name, "{href}");
+        }
+    }
+
+    #[test]
+    fn a_tag_that_becomes_strong_is_no_change() {
+        for tag in ["W/\"1-2\"", "\"1-2\""] {
+            let rest = format!("<propstat><prop><getetag>{tag}</getetag></prop></propstat>");
+            let entries = answer(&of("/a%20b/c", &rest)).unwrap();
+            match &entries[0].resource {
+                Ok(Resource::File(file)) => assert_eq!(file.version, "\"1-2\""),
+                other => panic!("{other:?}"),
+            }
         }
     }
 

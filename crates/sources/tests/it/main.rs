@@ -1,7 +1,8 @@
 //! Sources against real servers, which `serve.py` starts. `GLASSHOUSE_TEST_SOURCES` names the file with their addresses:
-//! `cargo xtask test` starts them, and without them nothing is tested here.
+//! `cargo xtask test` starts them, and without them only `faults` is tested here.
 #![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod faults;
 mod feed;
 mod git;
 mod imap;
