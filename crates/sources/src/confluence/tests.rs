@@ -408,6 +408,16 @@ async fn rights_that_are_not_known_are_nobodys() {
     assert_eq!(listing.problems[0].problem, SourceProblem::Refused);
 }
 
+/// The people in the restriction are hidden from the account.
+#[tokio::test]
+async fn hidden_people_do_not_open_a_page() {
+    let mut hidden = restriction(&[], &[]);
+    hidden["restrictions"]["user"]["size"] = json!(2);
+    let pages = json!([page("1", "A", Value::Null, "page")]);
+    let server = with_pages(pages, move |_| Some(hidden.clone()));
+    assert_eq!(readers(&server, |_| ()).await, [only(&[], &[])]);
+}
+
 #[tokio::test]
 async fn classes_and_roles_of_spaces() {
     let with = |rights: Value, is_open: bool| {

@@ -65,7 +65,7 @@ impl GoogleDrive {
                 Ok(permissions) => item.readers = self.readers(&permissions),
                 Err(problem) if !cloud::is_partial(&problem) => return Err(problem),
                 Err(problem) => {
-                    item.readers = readers::nobody();
+                    item.readers = readers::none();
                     let name = item.name.clone();
                     let problem = cloud::gone(problem);
                     listing.problems.push(UnlistedPart { name, problem });

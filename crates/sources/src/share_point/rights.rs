@@ -94,7 +94,7 @@ impl SharePoint {
                 match permissions {
                     Ok(permissions) => item.readers = self.readers(&permissions),
                     Err(problem) => {
-                        item.readers = readers::nobody();
+                        item.readers = readers::none();
                         let name = item.name.clone();
                         problems.push(UnlistedPart { name, problem });
                     }
@@ -393,7 +393,7 @@ mod tests {
                 json!({ "siteUser": { "displayName": "Everyone", "loginName": "c:0(.s|true" } }),
                 &Readers::All,
             ),
-            // Somebody named a group so.
+            // A group was named so.
             (
                 json!({ "siteGroup": { "displayName": "c:0(.s|true", "loginName": "c:0(.s|true" } }),
                 &only(&[], &["c:0(.s|true"]),
