@@ -198,6 +198,7 @@ impl Confluence {
 
     pub(crate) async fn list(&self) -> Result<Listing, SourceProblem> {
         self.api.forget_waits();
+        self.check_account().await?;
         let mut listing = Listing::default();
         let spaces = self.chosen_spaces(&mut listing).await?;
         let mut directory = Directory::default();
@@ -274,6 +275,22 @@ impl Confluence {
                 }
             }
             _ => Err(SourceProblem::Gone),
+        }
+    }
+
+    /// Checks that requests are those of an account: a token that has expired may be ignored, and what anonymous people
+    /// do not see would look deleted.
+    async fn check_account(&self) -> Result<(), SourceProblem> {
+        #[derive(Deserialize)]
+        struct Account {
+            #[serde(rename = "type")]
+            kind: String,
+        }
+        let url = self.api.address(&["rest", "api", "user", "current"], &[]);
+        let account: Account = self.api.get(&url).await?;
+        match &*account.kind {
+            "anonymous" => Err(SourceProblem::Refused),
+            _ => Ok(()),
         }
     }
 

@@ -371,6 +371,11 @@ mod tests {
                 &only(&[], &["Team Members"]),
             ),
             (
+                json!({ "siteGroup": { "id": "5", "displayName": "Team Members" },
+                    "user": { "displayName": "team", "email": "team@contoso.com" } }),
+                &only(&[], &["Team Members"]),
+            ),
+            (
                 json!({ "siteUser": { "displayName": "Legal", "loginName": "c:0t.c|tenant|11111111-1111" } }),
                 &only(&[], &["Legal"]),
             ),
