@@ -145,8 +145,8 @@ impl Api {
         url: &Url,
     ) -> Result<T, SourceProblem> {
         // Escapes make it longer.
-        let most = self.item_bytes.saturating_mul(2).saturating_add(1 << 20);
-        self.get_limited(url, most).await
+        let max = self.item_bytes.saturating_mul(2).saturating_add(1 << 20);
+        self.get_limited(url, max).await
     }
 
     async fn get_limited<T: DeserializeOwned>(
@@ -238,7 +238,7 @@ impl Api {
         Ok(self.outbound.send(request).await?)
     }
 
-    /// Forgets how long was waited so far: to be called before a document is read.
+    /// Forgets how long was waited so far: to be called before a listing and before a document is read.
     pub(crate) fn forget_waits(&self) {
         self.waited_ms.store(0, Ordering::Relaxed);
     }

@@ -76,7 +76,7 @@ fn yes() -> bool {
 
 pub(crate) struct Confluence {
     api: Api,
-    /// Requests as somebody who has not signed in.
+    /// Requests without signing in.
     anonymous: Api,
     site: Url,
     settings: ConfluenceSettings,
@@ -197,6 +197,8 @@ impl Confluence {
     }
 
     pub(crate) async fn list(&self) -> Result<Listing, SourceProblem> {
+        self.api.forget_waits();
+        self.check_account().await?;
         let mut listing = Listing::default();
         let spaces = self.chosen_spaces(&mut listing).await?;
         let mut directory = Directory::default();
@@ -228,7 +230,7 @@ impl Confluence {
         }
         self.find_emails(&circles, &mut directory).await?;
         for (item, circle) in listing.items.iter_mut().zip(circles) {
-            item.readers = circle.map_or_else(readers::nobody, |circle| directory.readers(&circle));
+            item.readers = circle.map_or_else(readers::none, |circle| directory.readers(&circle));
         }
         for (name, problem) in std::mem::take(&mut directory.problems) {
             report(&mut listing, &name, problem);
@@ -243,6 +245,7 @@ impl Confluence {
         {
             return Err(SourceProblem::TooLarge);
         }
+        self.api.forget_waits();
         let parts: Vec<_> = item.id.split('/').collect();
         match (&parts[..], self.is_cloud()) {
             (["attachment", page, id], true) => {
@@ -272,6 +275,22 @@ impl Confluence {
                 }
             }
             _ => Err(SourceProblem::Gone),
+        }
+    }
+
+    /// Checks that requests are those of an account: a token that has expired may be ignored, and what anonymous people
+    /// do not see would look deleted.
+    async fn check_account(&self) -> Result<(), SourceProblem> {
+        #[derive(Deserialize)]
+        struct Account {
+            #[serde(rename = "type")]
+            kind: String,
+        }
+        let url = self.api.address(&["rest", "api", "user", "current"], &[]);
+        let account: Account = self.api.get(&url).await?;
+        match &*account.kind {
+            "anonymous" => Err(SourceProblem::Refused),
+            _ => Ok(()),
         }
     }
 
@@ -307,12 +326,12 @@ impl Confluence {
     async fn contents(
         &self,
         space: &Space,
-        most: usize,
+        max: usize,
         directory: &mut Directory,
     ) -> Result<Contents, SourceProblem> {
         match self.is_cloud() {
-            true => self.contents_in_cloud(space, most, directory).await,
-            false => self.contents_in_data_center(space, most, directory).await,
+            true => self.contents_in_cloud(space, max, directory).await,
+            false => self.contents_in_data_center(space, max, directory).await,
         }
     }
 
@@ -409,7 +428,7 @@ impl Confluence {
             size_bytes: None,
             modified_ms: content.modified.as_deref().and_then(cloud::time_ms),
             url: self.shown_at(content.url.as_deref()),
-            readers: readers::nobody(),
+            readers: readers::none(),
         };
         naming::add(listing, item, self.max_items)?;
         folders.push(&content.title);
@@ -421,7 +440,7 @@ impl Confluence {
                 size_bytes: attachment.size,
                 modified_ms: attachment.modified.as_deref().and_then(cloud::time_ms),
                 url: self.shown_at(attachment.url.as_deref()),
-                readers: readers::nobody(),
+                readers: readers::none(),
             };
             naming::add(listing, item, self.max_items)?;
         }
@@ -437,22 +456,22 @@ impl Confluence {
         ))
     }
 
-    /// All elements of a list of at most `most`.
+    /// All elements of a list of at most `max`.
     async fn all<T: DeserializeOwned>(
         &self,
         path: &[&str],
         query: &[(&str, &str)],
-        most: usize,
+        max: usize,
     ) -> Result<Vec<T>, SourceProblem> {
         let mut all = Vec::new();
         let take = |results: Vec<T>| {
             all.extend(results);
-            match all.len() > most {
+            match all.len() > max {
                 true => Err(SourceProblem::TooMany),
                 false => Ok(()),
             }
         };
-        self.for_each_page(self.api.address(path, query), most, take)
+        self.for_each_page(self.api.address(path, query), max, take)
             .await?;
         Ok(all)
     }
@@ -460,10 +479,10 @@ impl Confluence {
     async fn for_each_page<T: DeserializeOwned>(
         &self,
         mut url: Url,
-        most: usize,
+        max: usize,
         mut take: impl FnMut(Vec<T>) -> Result<(), SourceProblem>,
     ) -> Result<(), SourceProblem> {
-        let mut pages = Pages::new(most);
+        let mut pages = Pages::new(max);
         loop {
             pages.turn(url.as_str())?;
             let page: Page<T> = self.api.get(&url).await?;

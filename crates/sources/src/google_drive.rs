@@ -141,6 +141,7 @@ impl GoogleDrive {
     }
 
     pub(crate) async fn list(&self) -> Result<Listing, SourceProblem> {
+        self.api.forget_waits();
         let root = self.kind(&self.folder).await?;
         // A folder that does not exist looks empty when it is searched.
         if root.mime_type != FOLDER || root.trashed == Some(true) {
@@ -171,7 +172,8 @@ impl GoogleDrive {
                 } else if let Some(name) = document_name(&file) {
                     let name = naming::path(path.iter().map(String::as_str), &name);
                     naming::add(&mut listing, document(&file, name), self.max_items)?;
-                    permissions.push(file.permissions);
+                    // Each file has an owner or members: none at all have not been told.
+                    permissions.push(file.permissions.filter(|known| !known.is_empty()));
                 }
             }
         }
@@ -340,7 +342,7 @@ fn document(file: &File, name: String) -> Item {
         },
         modified_ms: file.modified_time.as_deref().and_then(cloud::time_ms),
         url: file.web_view_link.clone(),
-        readers: readers::nobody(),
+        readers: readers::none(),
     }
 }
 

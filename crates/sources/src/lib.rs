@@ -70,7 +70,7 @@ pub enum SourceSettings {
     Notion(NotionSettings),
     /// A folder or a shared drive of Google Drive.
     GoogleDrive(GoogleDriveSettings),
-    /// Libraries of a SharePoint site, or somebody's OneDrive.
+    /// Libraries of a SharePoint site, or a person's OneDrive.
     SharePoint(SharePointSettings),
 }
 
@@ -313,5 +313,73 @@ impl Source {
             Kind::GoogleDrive(drive) => drive.read(item).await,
             Kind::SharePoint(share_point) => share_point.read(item).await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The server lists sources in tasks.
+    #[test]
+    fn listing_and_reading_can_be_sent() {
+        fn check<T: Send>(_: impl Fn(&'static Source, &'static Item) -> T) {}
+        check(|source, _| source.list());
+        check(|source, item| source.read(item));
+    }
+
+    #[test]
+    fn settings_have_a_kind() {
+        let check = |json: serde_json::Value, expected: SourceSettings| {
+            let settings: SourceSettings = serde_json::from_value(json.clone()).unwrap();
+            assert_eq!(settings, expected);
+        };
+        let notion = NotionSettings { api_url: None };
+        check(
+            serde_json::json!({ "kind": "notion" }),
+            SourceSettings::Notion(notion),
+        );
+        let drive = GoogleDriveSettings {
+            folder: "x".to_owned(),
+            subject: None,
+            rights: true,
+            links_grant: false,
+            api_url: None,
+            token_url: None,
+        };
+        check(
+            serde_json::json!({ "kind": "google_drive", "folder": "x" }),
+            SourceSettings::GoogleDrive(drive),
+        );
+        let confluence = ConfluenceSettings {
+            url: "https://a.example".to_owned(),
+            edition: ConfluenceEdition::DataCenter,
+            email: None,
+            spaces: vec!["ENG".to_owned()],
+            attachments: true,
+            space_rights: true,
+            everyone_groups: Vec::new(),
+            api_url: None,
+        };
+        check(
+            serde_json::json!({ "kind": "confluence", "url": "https://a.example", "edition": "data_center",
+                "spaces": ["ENG"] }),
+            SourceSettings::Confluence(confluence),
+        );
+        let share_point = SharePointSettings {
+            tenant: "t".to_owned(),
+            client_id: "c".to_owned(),
+            site: None,
+            user: Some("ann@example.com".to_owned()),
+            library: None,
+            folder: None,
+            links_grant: false,
+            graph_url: None,
+            login_url: None,
+        };
+        check(
+            serde_json::json!({ "kind": "share_point", "tenant": "t", "client_id": "c", "user": "ann@example.com" }),
+            SourceSettings::SharePoint(share_point),
+        );
     }
 }

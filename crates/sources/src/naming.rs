@@ -53,8 +53,8 @@ fn part(name: &str) -> String {
 }
 
 /// Adds a document, unless there are too many.
-pub(crate) fn add(listing: &mut Listing, item: Item, most: usize) -> Result<(), SourceProblem> {
-    if listing.items.len() >= most {
+pub(crate) fn add(listing: &mut Listing, item: Item, max: usize) -> Result<(), SourceProblem> {
+    if listing.items.len() >= max {
         return Err(SourceProblem::TooMany);
     }
     listing.items.push(item);

@@ -28,7 +28,7 @@ const MAX_PARENTS: usize = 64;
 /// Maximum depth of blocks.
 const MAX_DEPTH: usize = 20;
 /// Maximum number of blocks of a page.
-const MAX_BLOCKS: usize = 50_000;
+const MAX_BLOCKS: usize = 20_000;
 /// Maximum number of requests for the blocks of a page.
 const MAX_REQUESTS: usize = 2_000;
 /// Times are rounded to minutes: a page that was edited just now may be edited again without another time.
@@ -146,6 +146,7 @@ impl Notion {
     }
 
     pub(crate) async fn list(&self) -> Result<Listing, SourceProblem> {
+        self.api.forget_waits();
         let mut listing = Listing::default();
         let mut found = self.search("page", &mut listing).await?;
         let sources = self.search("data_source", &mut listing).await?;

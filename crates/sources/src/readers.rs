@@ -50,7 +50,7 @@ impl Audience {
 }
 
 /// For documents whose rights are not known.
-pub(crate) fn nobody() -> Readers {
+pub(crate) fn none() -> Readers {
     Audience::default().into_readers()
 }
 

@@ -30,7 +30,7 @@ const CLOUDS: [&str; 4] = [
     "microsoftgraph.chinacloudapi.cn",
 ];
 
-/// Document libraries of a SharePoint site, or somebody's OneDrive.
+/// Document libraries of a SharePoint site, or a person's OneDrive.
 ///
 /// The secret is the client secret of an app registration with the application permission `Sites.Read.All` or
 /// `Files.Read.All` (or `Sites.Selected` and a grant for the site).
@@ -171,6 +171,7 @@ impl SharePoint {
     }
 
     pub(crate) async fn list(&self) -> Result<Listing, SourceProblem> {
+        self.api.forget_waits();
         let drives = self.drives().await?;
         let mut listing = Listing::default();
         let mut is_found = false;
@@ -238,7 +239,7 @@ impl SharePoint {
             .api
             .address(&["v1.0", "sites", &site.id, "drives"], &select);
         let mut drives = Vec::new();
-        self.for_each(url, MAX_DRIVES, |drive: Named| {
+        self.for_each(url, |drive: Named| {
             if drives.len() == MAX_DRIVES {
                 return Err(SourceProblem::TooMany);
             }
@@ -267,14 +268,14 @@ impl SharePoint {
         let url = self.api.address(&path, &[("$select", SELECT)]);
         let mut found: HashMap<String, DriveItem> = HashMap::new();
         // Folders are not documents, but their number is bounded, too.
-        let most = self.max_items.saturating_mul(2).saturating_add(10_000);
-        self.for_each(url, most, |item: DriveItem| {
+        let max = self.max_items.saturating_mul(2).saturating_add(10_000);
+        self.for_each(url, |item: DriveItem| {
             if item.deleted.is_some() {
                 found.remove(&item.id);
             } else {
                 found.insert(item.id.clone(), item);
             }
-            match found.len() > most {
+            match found.len() > max {
                 true => Err(SourceProblem::TooMany),
                 false => Ok(()),
             }
@@ -322,10 +323,9 @@ impl SharePoint {
     async fn for_each<T: serde::de::DeserializeOwned>(
         &self,
         first: Url,
-        most: usize,
         mut use_it: impl FnMut(T) -> Result<(), SourceProblem>,
     ) -> Result<(), SourceProblem> {
-        let mut pages = Pages::new(most);
+        let mut pages = Pages::new(self.max_items);
         let mut url = first;
         loop {
             pages.turn(url.as_str())?;
@@ -382,7 +382,7 @@ fn document(drive: &str, item: &DriveItem, file: &File, name: String) -> Item {
         size_bytes: item.size,
         modified_ms: modified.and_then(cloud::time_ms),
         url: item.web_url.clone(),
-        readers: readers::nobody(),
+        readers: readers::none(),
     }
 }
 

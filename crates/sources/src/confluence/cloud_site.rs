@@ -175,13 +175,13 @@ impl Confluence {
     pub(super) async fn contents_in_cloud(
         &self,
         space: &Space,
-        most: usize,
+        max: usize,
         directory: &mut Directory,
     ) -> Result<Contents, SourceProblem> {
         let query = [("status", "current"), ("limit", LIMIT)];
         let list = async |kind| {
             let path = ["api", "v2", "spaces", &space.id, kind];
-            self.all::<Found>(&path, &query, most).await
+            self.all::<Found>(&path, &query, max).await
         };
         let pages = list("pages").await?;
         let posts = list("blogposts").await?;
@@ -294,15 +294,15 @@ impl Confluence {
         let mut count = contents.len();
         let query = [("status", "current"), ("limit", LIMIT)];
         let url = self.api.address(&["api", "v2", "attachments"], &query);
-        let most = self.max_items;
-        self.for_each_page(url, most, |results: Vec<AttachmentFound>| {
+        let max = self.max_items;
+        self.for_each_page(url, max, |results: Vec<AttachmentFound>| {
             for found in results {
                 let container = found.page_id.or(found.blog_post_id);
                 let Some(at) = container.and_then(|id| at.get(&id)) else {
                     continue;
                 };
                 count += 1;
-                if count > most {
+                if count > max {
                     return Err(SourceProblem::TooMany);
                 }
                 let version = found.version.ok_or_else(no_version)?;

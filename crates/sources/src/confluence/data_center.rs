@@ -148,7 +148,7 @@ impl Confluence {
     pub(super) async fn contents_in_data_center(
         &self,
         space: &Space,
-        most: usize,
+        max: usize,
         directory: &mut Directory,
     ) -> Result<Contents, SourceProblem> {
         let mut contents = Vec::new();
@@ -161,7 +161,7 @@ impl Confluence {
                 ("expand", EXPAND),
                 ("limit", LIMIT),
             ];
-            let found = self.all(&["rest", "api", "content"], &query, most).await?;
+            let found = self.all(&["rest", "api", "content"], &query, max).await?;
             for one in found {
                 contents.push(
                     self.content(one, kind, &mut restrictions, directory)
@@ -267,14 +267,7 @@ impl Confluence {
         let Ok(rights) = partial(rights)? else {
             return Ok(false);
         };
-        // Versions differ: operations, or objects with one or with several.
-        let rights = rights.as_array().into_iter().flatten();
-        let operations = rights.flat_map(|right| {
-            let several = right["operations"].as_array().into_iter().flatten();
-            several.chain([&right["operation"]])
-        });
-        let mut operations = operations.filter_map(|one| RightOperation::deserialize(one).ok());
-        if !operations.any(|operation| is_view(Some(&operation))) {
+        if !has_view(&rights) {
             return Ok(false);
         }
         self.is_public(&["rest", "api", "space", &space.key]).await
@@ -325,6 +318,17 @@ impl Confluence {
         let url = self.api.link(&format!("{base}{link}"))?;
         self.api.download(&url).await
     }
+}
+
+/// Versions differ: a list of objects with one operation, or with several.
+fn has_view(rights: &Value) -> bool {
+    let mut rights = rights.as_array().into_iter().flatten();
+    rights.any(|right| {
+        let several = right["operations"].as_array().into_iter().flatten();
+        let operations = several.chain([&right["operation"]]);
+        let mut operations = operations.filter_map(|one| RightOperation::deserialize(one).ok());
+        operations.any(|operation| is_view(Some(&operation)))
+    })
 }
 
 fn is_view(operation: Option<&RightOperation>) -> bool {

@@ -213,7 +213,8 @@ impl Confluence {
             else {
                 return Err(cloud::malformed("a restriction lacks its people or groups"));
             };
-            is_restricted |= !user.results.is_empty() || !group.results.is_empty();
+            // Some may be hidden, which does not open the page.
+            is_restricted |= is_named(&user) || is_named(&group);
             users.extend(user.results.iter().filter_map(|user| directory.user(user)));
             groups.extend(
                 group
@@ -340,6 +341,10 @@ impl Confluence {
             false => self.find_emails_in_data_center(&users, directory).await,
         }
     }
+}
+
+fn is_named<T>(page: &Page<T>) -> bool {
+    !page.results.is_empty() || page.size.is_some_and(|size| size > 0)
 }
 
 pub(super) fn has_more<T>(page: &Page<T>) -> bool {

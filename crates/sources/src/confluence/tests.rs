@@ -82,6 +82,7 @@ fn right(kind: &str, id: &str) -> Value {
 /// A site with the space ENG for the group `staff`, in which Ann and Bob are. Cem hides his address.
 fn usual(asked: &Asked) -> Reply {
     match asked.path() {
+        "/wiki/rest/api/user/current" => reply(&user("bot")),
         "/wiki/api/v2/spaces" => list(json!([
             { "id": "10", "key": "ENG", "name": "Engineering", "type": "global", "status": "current" }
         ])),
@@ -230,6 +231,7 @@ async fn pages_of_cloud_are_listed_and_read() {
     }
     let targets = server.targets();
     let expected = [
+        "GET /wiki/rest/api/user/current",
         "GET /wiki/api/v2/spaces?status=current&limit=250",
         "GET /wiki/api/v2/spaces/10/pages?status=current&limit=250",
         "GET /wiki/api/v2/spaces/10/pages?cursor=c2",
@@ -242,7 +244,7 @@ async fn pages_of_cloud_are_listed_and_read() {
         "GET /wiki/rest/api/group/by-id?id=staff",
         "GET /wiki/rest/api/content/1/restriction/byOperation/read?expand=restrictions.user%2Crestrictions.group&start=0&limit=100",
     ];
-    assert_eq!(targets[..10], expected);
+    assert_eq!(targets[..11], expected);
 }
 
 #[tokio::test]
@@ -406,6 +408,30 @@ async fn rights_that_are_not_known_are_nobodys() {
     assert_eq!(listing.items[0].readers, only(&[], &[]));
     assert_eq!(listing.problems[0].name, "group staff");
     assert_eq!(listing.problems[0].problem, SourceProblem::Refused);
+}
+
+/// A site that is open to everyone ignores wrong credentials in some requests.
+#[tokio::test]
+async fn an_anonymous_listing_is_refused() {
+    let server = Server::start(|asked| match asked.path() {
+        "/wiki/rest/api/user/current" => {
+            reply(&json!({ "type": "anonymous", "displayName": "Anonymous" }))
+        }
+        "/wiki/api/v2/spaces" => list(json!([])),
+        _ => usual(asked),
+    });
+    let settings = settings(&server, ConfluenceEdition::Cloud);
+    assert_eq!(source(settings).list().await, Err(SourceProblem::Refused));
+}
+
+/// The people in the restriction are hidden from the account.
+#[tokio::test]
+async fn hidden_people_do_not_open_a_page() {
+    let mut hidden = restriction(&[], &[]);
+    hidden["restrictions"]["user"]["size"] = json!(2);
+    let pages = json!([page("1", "A", Value::Null, "page")]);
+    let server = with_pages(pages, move |_| Some(hidden.clone()));
+    assert_eq!(readers(&server, |_| ()).await, [only(&[], &[])]);
 }
 
 #[tokio::test]
@@ -588,6 +614,7 @@ fn data_center(asked: &Asked) -> Reply {
         .strip_prefix("/confluence/rest/")
         .unwrap_or(asked.path());
     match path {
+        "api/user/current" => reply(&dc_user("bot")),
         "api/space" => {
             list(json!([{ "id": 131083, "key": "ENG", "name": "Engineering", "type": "global" }]))
         }
@@ -679,6 +706,7 @@ async fn pages_of_data_center_are_listed_and_read() {
     let expand = "version%2Cancestors%2Crestrictions.read.restrictions.user%2Crestrictions.read.restrictions.group%2C\
                   children.attachment.version";
     let expected = [
+        "GET /confluence/rest/api/user/current".to_owned(),
         "GET /confluence/rest/api/space?status=current&limit=100".to_owned(),
         format!(
             "GET /confluence/rest/api/content?spaceKey=ENG&type=page&status=current&expand={expand}&limit=100"
@@ -686,7 +714,7 @@ async fn pages_of_data_center_are_listed_and_read() {
         "GET /confluence/rest/api/content?type=page&start=100".to_owned(),
         "GET /confluence/rest/api/content/2/child/attachment?expand=version&limit=100".to_owned(),
     ];
-    assert_eq!(server.targets()[..4], expected);
+    assert_eq!(server.targets()[..5], expected);
 }
 
 #[tokio::test]

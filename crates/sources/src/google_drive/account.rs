@@ -48,7 +48,7 @@ struct Signer {
 }
 
 /// # Errors
-/// `Refused` if the secret is neither; `Settings` if only a service account can act for somebody.
+/// `Refused` if the secret is neither; `Settings` if only a service account can act for a person.
 pub(super) fn grant(secret: &str, subject: Option<&str>) -> Result<Grant, SourceProblem> {
     let subject = subject
         .map(|subject| cloud::filled("subject", subject))

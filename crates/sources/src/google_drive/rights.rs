@@ -1,6 +1,6 @@
 //! Who may read the files of a drive.
 
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 
 use super::GoogleDrive;
@@ -55,17 +55,25 @@ impl GoogleDrive {
         }
         let ids = listing.items.iter().map(|item| item.id.clone());
         let open: Vec<_> = ids.zip(known).collect();
-        let requests = open.into_iter().map(async |(id, known)| match known {
-            Some(permissions) => Ok(permissions),
-            None => self.permissions(&id).await,
+        let requests = open.into_iter().map(async |(id, known)| {
+            let found = match known {
+                Some(permissions) => Ok(permissions),
+                None => self.permissions(&id).await,
+            };
+            match found {
+                Err(problem) if !cloud::is_partial(&problem) => Err(problem),
+                found => Ok(found.map(|permissions| self.readers(&permissions))),
+            }
         });
-        let answers: Vec<_> = stream::iter(requests).buffered(AT_ONCE).collect().await;
-        for (item, permissions) in listing.items.iter_mut().zip(answers) {
-            match permissions {
-                Ok(permissions) => item.readers = self.readers(&permissions),
-                Err(problem) if !cloud::is_partial(&problem) => return Err(problem),
+        let found: Vec<_> = stream::iter(requests)
+            .buffered(AT_ONCE)
+            .try_collect()
+            .await?;
+        for (item, readers) in listing.items.iter_mut().zip(found) {
+            match readers {
+                Ok(readers) => item.readers = readers,
                 Err(problem) => {
-                    item.readers = readers::nobody();
+                    item.readers = readers::none();
                     let name = item.name.clone();
                     let problem = cloud::gone(problem);
                     listing.problems.push(UnlistedPart { name, problem });

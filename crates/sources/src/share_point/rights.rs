@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -14,6 +15,8 @@ use crate::{
 
 /// Maximum number of requests in a batch.
 const BATCH: usize = 20;
+/// Number of batches that are requested at the same time.
+const AT_ONCE: usize = 4;
 /// Maximum number of permissions of an item.
 const MAX_PERMISSIONS: usize = 10_000;
 /// Roles that permit reading.
@@ -87,17 +90,28 @@ struct Invitation {
 impl SharePoint {
     /// Sets the readers of all items. Where they cannot be determined, there are none.
     pub(super) async fn read_rights(&self, listing: &mut Listing) -> Result<(), SourceProblem> {
-        let problems = &mut listing.problems;
-        for items in listing.items.chunks_mut(BATCH) {
-            let permissions = self.permissions(items).await?;
-            for (item, permissions) in items.iter_mut().zip(permissions) {
-                match permissions {
-                    Ok(permissions) => item.readers = self.readers(&permissions),
-                    Err(problem) => {
-                        item.readers = readers::nobody();
-                        let name = item.name.clone();
-                        problems.push(UnlistedPart { name, problem });
-                    }
+        let items = &listing.items;
+        // Of indices, as closures over references are not general enough for futures that are sent.
+        let batches = (0..items.len()).step_by(BATCH).map(|start| {
+            let items = &items[start..items.len().min(start + BATCH)];
+            async move {
+                let all = self.permissions(items).await?.into_iter();
+                let readers = all.map(|permissions| permissions.map(|all| self.readers(&all)));
+                Ok::<Vec<_>, SourceProblem>(readers.collect())
+            }
+        });
+        let found: Vec<_> = stream::iter(batches)
+            .buffered(AT_ONCE)
+            .try_collect()
+            .await?;
+        let found = found.into_iter().flatten();
+        for (item, readers) in listing.items.iter_mut().zip(found) {
+            match readers {
+                Ok(readers) => item.readers = readers,
+                Err(problem) => {
+                    item.readers = readers::none();
+                    let name = item.name.clone();
+                    listing.problems.push(UnlistedPart { name, problem });
                 }
             }
         }
@@ -371,6 +385,11 @@ mod tests {
                 &only(&[], &["Team Members"]),
             ),
             (
+                json!({ "siteGroup": { "id": "5", "displayName": "Team Members" },
+                    "user": { "displayName": "team", "email": "team@contoso.com" } }),
+                &only(&[], &["Team Members"]),
+            ),
+            (
                 json!({ "siteUser": { "displayName": "Legal", "loginName": "c:0t.c|tenant|11111111-1111" } }),
                 &only(&[], &["Legal"]),
             ),
@@ -393,7 +412,7 @@ mod tests {
                 json!({ "siteUser": { "displayName": "Everyone", "loginName": "c:0(.s|true" } }),
                 &Readers::All,
             ),
-            // Somebody named a group so.
+            // A group was named so.
             (
                 json!({ "siteGroup": { "displayName": "c:0(.s|true", "loginName": "c:0(.s|true" } }),
                 &only(&[], &["c:0(.s|true"]),

@@ -457,3 +457,39 @@ fn settings_are_validated() {
         assert_eq!(refused, Some(SourceProblem::Refused));
     }
 }
+
+#[tokio::test]
+async fn permissions_of_many_items_are_requested_in_batches() {
+    let files = (10..55).map(|at| file(&format!("f{at}"), &format!("{at}.md"), "root"));
+    let files: Vec<_> = std::iter::once(root()).chain(files).collect();
+    let server = Server::start(move |asked| match asked.path() {
+        "/v1.0/drives/b!1/root/delta" => delta(json!(files)),
+        "/v1.0/$batch" => batch(asked, |url| {
+            let id = url.split('/').nth(4).unwrap();
+            let email = format!("{id}@contoso.com");
+            let user = json!({ "user": { "email": email } });
+            (
+                200,
+                json!({ "value": [{ "roles": ["read"], "grantedToV2": user }] }),
+            )
+        }),
+        _ => usual(asked),
+    });
+    let settings = SourceSettings::SharePoint(settings(&server));
+    let source = Source::new(settings, "secret", surroundings(50, 20)).unwrap();
+    let listing = source.list().await.unwrap();
+    assert_eq!(listing.items.len(), 45);
+    for (item, at) in listing.items.iter().zip(10..) {
+        assert_eq!(item.name, format!("{at}.md"));
+        assert_eq!(item.readers, only(&[&format!("f{at}@contoso.com")]));
+    }
+    let requests = server.requests();
+    let batches = requests
+        .iter()
+        .filter(|asked| asked.path() == "/v1.0/$batch");
+    let mut sizes: Vec<_> = batches
+        .map(|asked| asked.json()["requests"].as_array().unwrap().len())
+        .collect();
+    sizes.sort_unstable();
+    assert_eq!(sizes, [5, 20, 20]);
+}
