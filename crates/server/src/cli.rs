@@ -3,6 +3,7 @@
 pub mod backup;
 mod doctor;
 pub(crate) mod health_check;
+mod sync;
 
 use std::{
     io::{IsTerminal, Write},
@@ -60,6 +61,7 @@ Examples:
                                                        with the models of Ollama
   glasshouse doctor                                    what is missing on this machine, and what to do
   glasshouse key create --user ada@example.org         a key for a program; shown once
+  glasshouse sync ./handbook --collection Handbook     a folder into a collection, with an API key in GLASSHOUSE_KEY
   glasshouse backup today.gz                           a copy of everything, while the server runs
   curl -N http://127.0.0.1:8000/chat/stream -H \"Authorization: Bearer gh_…\" \\
        -d '{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}],\"stream\":true}'
@@ -121,6 +123,8 @@ enum Command {
         #[command(flatten)]
         place: Place,
     },
+    /// Synchronize a collection of a server with a folder of this machine; needs an API key in GLASSHOUSE_KEY
+    Sync(sync::Sync),
     /// The built-in embedding model
     #[command(subcommand)]
     Models(ModelsCommand),
@@ -274,6 +278,7 @@ impl Cli {
                     count => anyhow::bail!("there are {count} problems"),
                 }
             }
+            Command::Sync(sync) => print_line(&sync::synchronize(&sync).await?),
             Command::Models(ModelsCommand::Fetch {
                 from,
                 library_sha256,

@@ -34,7 +34,7 @@ const MISSING: u32 = 10_000;
 /// A synchronization of a collection with a source.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Sync")]
-pub(super) struct SyncView {
+pub(in crate::http) struct SyncView {
     id: SyncId,
     source: SourceId,
     state: SyncState,
