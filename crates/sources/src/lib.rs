@@ -119,12 +119,12 @@ pub struct Surroundings {
 
 /// A source that is ready to be asked.
 pub struct Source {
-    connection: Connection,
+    kind: Kind,
     surroundings: Surroundings,
 }
 
-/// Settings that were checked, with their secret.
-enum Connection {
+/// A kind with checked settings and its secret.
+enum Kind {
     Folder(FolderSettings),
     Confluence(Box<confluence::Confluence>),
     GoogleDrive(Box<google_drive::GoogleDrive>),
@@ -142,29 +142,26 @@ impl Source {
         secret: &str,
         surroundings: Surroundings,
     ) -> Result<Self, SourceProblem> {
-        let connection = match settings {
-            SourceSettings::Folder(folder) => Connection::Folder(folder),
+        let kind = match settings {
+            SourceSettings::Folder(folder) => Kind::Folder(folder),
             SourceSettings::Confluence(settings) => {
                 let source = confluence::Confluence::new(settings, secret, &surroundings)?;
-                Connection::Confluence(Box::new(source))
+                Kind::Confluence(Box::new(source))
             }
             SourceSettings::GoogleDrive(settings) => {
                 let source = google_drive::GoogleDrive::new(settings, secret, &surroundings)?;
-                Connection::GoogleDrive(Box::new(source))
+                Kind::GoogleDrive(Box::new(source))
             }
             SourceSettings::Notion(settings) => {
                 let source = notion::Notion::new(settings, secret, &surroundings)?;
-                Connection::Notion(Box::new(source))
+                Kind::Notion(Box::new(source))
             }
             SourceSettings::SharePoint(settings) => {
                 let source = share_point::SharePoint::new(settings, secret, &surroundings)?;
-                Connection::SharePoint(Box::new(source))
+                Kind::SharePoint(Box::new(source))
             }
         };
-        Ok(Self {
-            connection,
-            surroundings,
-        })
+        Ok(Self { kind, surroundings })
     }
 
     /// Lists all documents.
@@ -172,12 +169,12 @@ impl Source {
     /// # Errors
     /// If it cannot be listed at all.
     pub async fn list(&self) -> Result<Listing, SourceProblem> {
-        match &self.connection {
-            Connection::Folder(folder) => folder::list(folder, &self.surroundings).await,
-            Connection::Confluence(confluence) => confluence.list().await,
-            Connection::GoogleDrive(drive) => drive.list().await,
-            Connection::Notion(notion) => notion.list().await,
-            Connection::SharePoint(share_point) => share_point.list().await,
+        match &self.kind {
+            Kind::Folder(folder) => folder::list(folder, &self.surroundings).await,
+            Kind::Confluence(confluence) => confluence.list().await,
+            Kind::GoogleDrive(drive) => drive.list().await,
+            Kind::Notion(notion) => notion.list().await,
+            Kind::SharePoint(share_point) => share_point.list().await,
         }
     }
 
@@ -186,12 +183,12 @@ impl Source {
     /// # Errors
     /// `Gone` if it was deleted since it was listed; others if it cannot be read now.
     pub async fn read(&self, item: &Item) -> Result<Bytes, SourceProblem> {
-        match &self.connection {
-            Connection::Folder(folder) => folder::read(folder, item, &self.surroundings).await,
-            Connection::Confluence(confluence) => confluence.read(item).await,
-            Connection::GoogleDrive(drive) => drive.read(item).await,
-            Connection::Notion(notion) => notion.read(item).await,
-            Connection::SharePoint(share_point) => share_point.read(item).await,
+        match &self.kind {
+            Kind::Folder(folder) => folder::read(folder, item, &self.surroundings).await,
+            Kind::Confluence(confluence) => confluence.read(item).await,
+            Kind::GoogleDrive(drive) => drive.read(item).await,
+            Kind::Notion(notion) => notion.read(item).await,
+            Kind::SharePoint(share_point) => share_point.read(item).await,
         }
     }
 }
