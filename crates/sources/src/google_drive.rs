@@ -157,7 +157,14 @@ impl GoogleDrive {
         }];
         while !folders.is_empty() {
             let some = folders.split_off(folders.len().saturating_sub(FOLDERS));
-            for file in self.files_of(&some, root.drive_id.as_deref()).await? {
+            let drive = root.drive_id.as_deref();
+            let files = match self.files_of(&some, drive).await {
+                Err(problem) if cloud::is_partial(&problem) => {
+                    self.files_apart(&some, drive, &mut listing).await
+                }
+                files => files,
+            };
+            for file in files? {
                 let parents = file.parents.iter().flatten();
                 let parent = parents.filter_map(|id| some.iter().find(|folder| folder.id == *id));
                 let parent = parent.map(|folder| &folder.path).next();
@@ -240,6 +247,28 @@ impl GoogleDrive {
         path.push(file.name);
         folders.push(Folder { id: file.id, path });
         Ok(())
+    }
+
+    /// The files and folders in these folders, one after the other: one of them may have been deleted meanwhile.
+    async fn files_apart(
+        &self,
+        folders: &[Folder],
+        drive: Option<&str>,
+        listing: &mut Listing,
+    ) -> Result<Vec<File>, SourceProblem> {
+        let mut files = Vec::new();
+        for folder in folders {
+            match self.files_of(std::slice::from_ref(folder), drive).await {
+                Ok(found) => files.extend(found),
+                Err(problem) if cloud::is_partial(&problem) && !folder.path.is_empty() => {
+                    let name = folder.path.join("/");
+                    let problem = cloud::gone(problem);
+                    listing.problems.push(UnlistedPart { name, problem });
+                }
+                Err(problem) => return Err(problem),
+            }
+        }
+        Ok(files)
     }
 
     /// The files and folders in these folders.

@@ -371,7 +371,11 @@ impl Notion {
         };
         match children {
             // The original of a synchronized block, for example.
-            Err(problem) if cloud::is_partial(&problem) => Ok(vec![Block::omission()]),
+            Err(
+                SourceProblem::NotFound
+                | SourceProblem::Refused
+                | SourceProblem::Status { status: 400 },
+            ) => Ok(vec![Block::omission()]),
             children => children,
         }
     }

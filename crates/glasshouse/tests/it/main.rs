@@ -108,6 +108,7 @@ mod sites;
 mod skills;
 mod source_documents;
 mod sse;
+mod synced;
 mod tampered;
 mod task_requests;
 mod temporary_chats;

@@ -1,12 +1,14 @@
 //! Collections that follow sources: by the API and its command, and by the server itself.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Output};
 
+use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::process::Command;
 
 use crate::{
     faults::until,
-    harness::{Server, glasshouse},
+    harness::{Answer, EMAIL, Server},
 };
 
 async fn collection(server: &Server, who: &str) -> String {
@@ -29,6 +31,10 @@ fn listed(id: &str, version: &str, readers: &Value) -> Value {
     json!({"id": id, "name": format!("{id}.md"), "version": version, "readers": readers})
 }
 
+async fn send(server: &Server, who: &str, place: &str, text: String) -> Answer {
+    Answer::of(server.request(Method::PUT, place, who).body(text)).await
+}
+
 /// Sends what is missing and completes it.
 async fn synchronize(server: &Server, who: &str, at: &str, documents: Value) -> Value {
     let body = json!({"source": "Wiki", "documents": documents});
@@ -40,9 +46,303 @@ async fn synchronize(server: &Server, who: &str, at: &str, documents: Value) -> 
         let id = id.as_str().unwrap();
         let place = format!("{sync}/document?id={id}");
         let text = format!("The {id} is a kumquat.");
-        server.put_bytes(&place, who, text.as_bytes()).await.expect(202);
+        send(server, who, &place, text).await.expect(202);
     }
-    let done = server.post(&format!("{sync}/complete"), who, &json!({})).await;
+    let done = server
+        .post(&format!("{sync}/complete"), who, &json!({}))
+        .await;
     done.expect(200);
     done.json()
+}
+
+async fn found(server: &Server, who: &str) -> Vec<String> {
+    let query = json!({"query": "kumquat"});
+    let found = server.post("/api/v1/knowledge/search", who, &query).await;
+    let mut names: Vec<String> = found.json()["passages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["name"].as_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+async fn all_read(server: &Server, who: &str, at: &str) {
+    until("the documents are read", async || {
+        let all = server.get(&format!("{at}/documents"), who).await.json();
+        let all = all["documents"].as_array().unwrap().clone();
+        all.iter().all(|one| one["state"] == "ready")
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_sends_what_changed() {
+    let (server, ada) = Server::start_signed_in().await;
+    let at = collection(&server, &ada).await;
+    let all = Value::Null;
+    let first = json!([listed("a", "1", &all), listed("b", "1", &all)]);
+    let done = synchronize(&server, &ada, &at, first).await;
+    assert_eq!(
+        (&done["state"], &done["added"]),
+        (&json!("done"), &json!(2))
+    );
+    all_read(&server, &ada, &at).await;
+    assert_eq!(found(&server, &ada).await, ["a.md", "b.md"]);
+    let second = json!([listed("b", "1", &all), listed("c", "1", &all)]);
+    let done = synchronize(&server, &ada, &at, second).await;
+    assert_eq!((&done["added"], &done["deleted"]), (&json!(1), &json!(1)));
+    assert_eq!(names(&server, &ada, &at).await, ["b.md", "c.md"]);
+
+    // All of them are gone: somebody has to confirm it.
+    let waiting = synchronize(&server, &ada, &at, json!([])).await;
+    assert_eq!(
+        (&waiting["state"], &waiting["unlisted"]),
+        (&json!("waiting"), &json!(2))
+    );
+    let sync = format!("{at}/sync/{}", waiting["id"].as_str().unwrap());
+    let log = server.get(&sync, &ada).await.json();
+    let states: Vec<_> = log["documents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|d| &d["state"])
+        .collect();
+    assert_eq!(states, ["unlisted", "unlisted"]);
+    let confirmed = server.post(&format!("{sync}/complete"), &ada, &json!({"confirmed": 2}));
+    assert_eq!(confirmed.await.json()["deleted"], 2);
+    assert_eq!(names(&server, &ada, &at).await, [""; 0]);
+    let again = server
+        .post(&format!("{sync}/complete"), &ada, &json!({}))
+        .await;
+    again.expect(404);
+    let sources = server.get(&format!("{at}/sources"), &ada).await.json();
+    assert_eq!(sources["sources"][0]["name"], "Wiki");
+    assert_eq!(sources["sources"][0]["settings"], Value::Null);
+    assert_eq!(sources["sources"][0]["latest"]["state"], "done");
+    let own = sources["sources"][0]["id"].as_str().unwrap();
+    let now = server
+        .post(&format!("{at}/sources/{own}/sync"), &ada, &json!({}))
+        .await;
+    now.expect(409);
+}
+
+#[tokio::test]
+async fn hostile_documents_are_refused() {
+    let (server, ada) = Server::start_signed_in().await;
+    let at = collection(&server, &ada).await;
+    for documents in [
+        json!([listed("", "1", &Value::Null)]),
+        json!([listed("a", "", &Value::Null)]),
+        json!([
+            listed("a", "1", &Value::Null),
+            listed("a", "2", &Value::Null)
+        ]),
+        json!([{"id": "a", "name": "../a.md", "version": "1"}]),
+        json!([{"id": "a", "name": "a\nb.md", "version": "1"}]),
+        json!([listed("a", "1", &json!({"domains": ["%"]}))]),
+        json!([listed("a", "1", &json!({"people": [""]}))]),
+        json!([{"id": "a", "name": "a", "version": "1", "size_bytes": -1}]),
+        json!({"id": "a"}),
+    ] {
+        let body = json!({"source": "Wiki", "documents": documents});
+        server
+            .post(&format!("{at}/sync"), &ada, &body)
+            .await
+            .expect(400);
+    }
+    let body = json!({"source": "Wiki", "documents": [listed("a", "1", &Value::Null)]});
+    let begun = server.post(&format!("{at}/sync"), &ada, &body).await.json();
+    let sync = format!("{at}/sync/{}", begun["id"].as_str().unwrap());
+    let empty = send(
+        &server,
+        &ada,
+        &format!("{sync}/document?id=a"),
+        String::new(),
+    )
+    .await;
+    empty.expect(400);
+    let other = send(
+        &server,
+        &ada,
+        &format!("{sync}/document?id=b"),
+        "text".to_owned(),
+    )
+    .await;
+    other.expect(404);
+    assert_eq!(names(&server, &ada, &at).await, [""; 0]);
+    // What was not sent is reported.
+    let done = server
+        .post(&format!("{sync}/complete"), &ada, &json!({}))
+        .await
+        .json();
+    assert_eq!(
+        (&done["state"], &done["failed"]),
+        (&json!("done"), &json!(1))
+    );
+    let log = server.get(&sync, &ada).await.json();
+    assert_eq!(
+        log["documents"][0]["problem"]["sentence"]["code"],
+        "not_received"
+    );
+}
+
+#[tokio::test]
+async fn the_server_follows_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("deep")).unwrap();
+    fs::write(folder.path().join("a.md"), "The a is a kumquat.").unwrap();
+    fs::write(folder.path().join("deep/b.md"), "The b is a kumquat.").unwrap();
+    fs::write(folder.path().join("c.tmp"), "The c is a kumquat.").unwrap();
+    let path = folder.path().to_str().unwrap();
+    let server = Server::start_with(&[("GLASSHOUSE_KNOWLEDGE_SOURCE_FOLDERS", path)]).await;
+    let ada = server.set_up().await;
+    let at = collection(&server, &ada).await;
+    let body = json!({
+        "name": "Share",
+        "settings": {"from": {"kind": "folder", "path": path}, "exclude": ["*.tmp"]},
+        "every_minutes": 60,
+    });
+    let created = server.post(&format!("{at}/sources"), &ada, &body).await;
+    created.expect(201);
+    let source = created.json();
+    let place = format!("{at}/sources/{}", source["id"].as_str().unwrap());
+    assert_eq!(ended(&server, &ada, &place).await["added"], 2);
+    all_read(&server, &ada, &at).await;
+    assert_eq!(names(&server, &ada, &at).await, ["a.md", "deep/b.md"]);
+    assert_eq!(found(&server, &ada).await, ["a.md", "deep/b.md"]);
+
+    fs::remove_file(folder.path().join("deep/b.md")).unwrap();
+    fs::write(folder.path().join("a.md"), "The new a is a kumquat.").unwrap();
+    server
+        .post(&format!("{place}/sync"), &ada, &json!({}))
+        .await
+        .expect(202);
+    let done = ended(&server, &ada, &place).await;
+    assert_eq!((&done["updated"], &done["deleted"]), (&json!(1), &json!(1)));
+
+    // The share is not mounted: nothing is deleted before somebody confirms it.
+    fs::remove_file(folder.path().join("a.md")).unwrap();
+    server
+        .post(&format!("{place}/sync"), &ada, &json!({}))
+        .await
+        .expect(202);
+    let waiting = ended(&server, &ada, &place).await;
+    assert_eq!(
+        (&waiting["state"], &waiting["unlisted"]),
+        (&json!("waiting"), &json!(1))
+    );
+    assert_eq!(names(&server, &ada, &at).await, ["a.md"]);
+    let sync = format!("{at}/sync/{}", waiting["id"].as_str().unwrap());
+    server
+        .post(&format!("{sync}/cancel"), &ada, &json!({}))
+        .await
+        .expect(204);
+
+    // A folder that is not offered, and one that is gone.
+    let mut elsewhere = body.clone();
+    elsewhere["name"] = json!("Root");
+    elsewhere["settings"]["from"]["path"] = json!("/");
+    let created = server
+        .post(&format!("{at}/sources"), &ada, &elsewhere)
+        .await
+        .json();
+    let other = format!("{at}/sources/{}", created["id"].as_str().unwrap());
+    let failed = ended(&server, &ada, &other).await;
+    assert_eq!(failed["state"], "failed");
+    assert_eq!(failed["problem"]["sentence"]["code"], "source_not_found");
+    let key = server.key_of_plain_user("bob@example.org").await;
+    let theirs = collection(&server, &key).await;
+    server
+        .post(&format!("{theirs}/sources"), &key, &body)
+        .await
+        .expect(403);
+    server
+        .delete(&format!("{place}?documents=true"), &ada)
+        .await
+        .expect(204);
+    assert_eq!(names(&server, &ada, &at).await, [""; 0]);
+}
+
+/// The latest synchronization of a source, when it is no longer running.
+async fn ended(server: &Server, who: &str, source: &str) -> Value {
+    let place = format!("{source}/syncs");
+    until("the synchronization has ended", async || {
+        server.get(&place, who).await.json()["syncs"][0]["state"] != "running"
+    })
+    .await;
+    server.get(&place, who).await.json()["syncs"][0].clone()
+}
+
+async fn run(server: &Server, key: &str, folder: &Path, more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_glasshouse"))
+        .args(["sync", folder.to_str().unwrap(), "--collection", "Handbook"])
+        .args(more)
+        .env("GLASSHOUSE_URL", server.url(""))
+        .env("GLASSHOUSE_KEY", key)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .await
+        .unwrap()
+}
+
+fn printed(output: &Output) -> String {
+    let text = [&output.stdout[..], &output.stderr].concat();
+    String::from_utf8(text).unwrap()
+}
+
+#[tokio::test]
+async fn the_command_sends_a_folder() {
+    let (server, _) = Server::start_signed_in().await;
+    let key = server.key_of_plain_user("bob@example.org").await;
+    let at = collection(&server, &key).await;
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.md"), "The a is a kumquat.").unwrap();
+    fs::write(folder.path().join("b.md"), "The b is a kumquat.").unwrap();
+    let first = run(&server, &key, folder.path(), &[]).await;
+    assert_eq!(
+        printed(&first).trim(),
+        "2 added, 0 updated, 0 deleted, 0 unchanged"
+    );
+    let second = run(&server, &key, folder.path(), &[]).await;
+    assert_eq!(
+        printed(&second).trim(),
+        "0 added, 0 updated, 0 deleted, 2 unchanged"
+    );
+
+    // Some of its files under other names, for some people.
+    let lines = format!(
+        "{{\"file\": \"a.md\", \"name\": \"Wiki/a.md\", \"readers\": {{\"people\": [\"{EMAIL}\"]}}}}\n\n"
+    );
+    let manifest = tempfile::NamedTempFile::new().unwrap();
+    fs::write(manifest.path(), lines).unwrap();
+    let named = ["--manifest", manifest.path().to_str().unwrap()];
+    let third = run(&server, &key, folder.path(), &named).await;
+    assert_eq!(
+        printed(&third).trim(),
+        "0 added, 0 updated, 1 deleted, 1 unchanged"
+    );
+    assert_eq!(names(&server, &key, &at).await, ["Wiki/a.md"]);
+
+    fs::remove_file(folder.path().join("a.md")).unwrap();
+    fs::remove_file(folder.path().join("b.md")).unwrap();
+    let many = run(&server, &key, folder.path(), &[]).await;
+    assert!(!many.status.success());
+    assert!(
+        printed(&many).contains("no longer has 1 documents:\n  Wiki/a.md"),
+        "{}",
+        printed(&many)
+    );
+    let confirmed = run(&server, &key, folder.path(), &["--confirm-deletions"]).await;
+    assert_eq!(
+        printed(&confirmed).trim(),
+        "0 added, 0 updated, 1 deleted, 0 unchanged"
+    );
+    let wrong = run(&server, "gh_wrong", folder.path(), &[]).await;
+    assert!(
+        !wrong.status.success() && printed(&wrong).contains("401"),
+        "{}",
+        printed(&wrong)
+    );
 }

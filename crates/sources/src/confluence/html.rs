@@ -152,4 +152,34 @@ mod tests {
             assert_eq!(html, expected, "{storage}");
         }
     }
+
+    /// All short sequences of what has a meaning.
+    #[test]
+    fn hostile_storage_is_bounded() {
+        let tokens = [
+            "<![CDATA[",
+            "]]>",
+            "<ac:parameter",
+            ">",
+            "</ac:parameter>",
+            "<ri:page ri:content-title=\"",
+            "\"",
+            "<ac:task-status>",
+            "<ac:task-id>",
+            "</ac:link>",
+            "<",
+            "ä",
+        ];
+        let count = tokens.len().pow(4);
+        for mut at in 0..count {
+            let mut storage = String::new();
+            for _ in 0..4 {
+                storage += tokens[at % tokens.len()];
+                at /= tokens.len();
+            }
+            let mut html = String::new();
+            push_body(&storage, &mut html);
+            assert!(html.len() <= 20 + 4 * storage.len(), "{storage}");
+        }
+    }
 }

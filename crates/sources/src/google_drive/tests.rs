@@ -450,3 +450,24 @@ fn settings_and_secrets_are_validated() {
         );
     }
 }
+
+#[tokio::test]
+async fn folders_that_are_deleted_meanwhile_are_reported() {
+    let server = Server::start(|asked| {
+        let has = |id: &str| asked.target().contains(&format!("%27{id}%27+in+parents"));
+        match asked.path() {
+            "/drive/v3/files" if has("d2") => status(404),
+            "/drive/v3/files" if has("d1") => {
+                reply(&json!({ "files": [file("f1", "a.txt", "d1")] }))
+            }
+            "/drive/v3/files" => reply(&json!({ "files": [
+                of_kind("d1", "One", "root-1", "folder"), of_kind("d2", "Two", "root-1", "folder") ] })),
+            _ => usual(asked),
+        }
+    });
+    let listing = source(settings(&server)).list().await.unwrap();
+    assert_eq!(names(&listing), ["One/a.txt"]);
+    assert_eq!(listing.problems.len(), 1);
+    assert_eq!(listing.problems[0].name, "Two");
+    assert_eq!(listing.problems[0].problem, SourceProblem::Gone);
+}
