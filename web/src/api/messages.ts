@@ -94,6 +94,7 @@ export interface Messages {
   bad_passkey: [];
   bad_password: ["least", "most"];
   bad_path: ["limit"];
+  bad_path_pattern: ["pattern"];
   bad_pipeline_seconds: ["most"];
   bad_pipeline_tokens: ["most"];
   bad_prefix: ["limit"];
@@ -103,6 +104,7 @@ export interface Messages {
   bad_search_tool: [];
   bad_search_url: [];
   bad_signing_key: [];
+  bad_source_document: [];
   bad_title: ["limit"];
   bad_token: ["limit"];
   bad_types: ["endings", "letters"];
@@ -192,6 +194,7 @@ export interface Messages {
   files_too_large: ["size", "limit"];
   files_unreachable: [];
   folder_name_taken: [];
+  folders_of_administrators: [];
   follow_ups_missing: [];
   foreign_picture: [];
   fork_nearby: ["after", "nearest"];
@@ -371,6 +374,7 @@ export interface Messages {
   no_embeddings: ["model", "kind"];
   no_fallback: ["name"];
   no_fork_there: ["after"];
+  no_free_name: [];
   no_front_end_key: [];
   no_graph_model: [];
   no_image: ["status"];
@@ -421,7 +425,9 @@ export interface Messages {
   no_such_run: [];
   no_such_session: [];
   no_such_setting: ["name"];
+  no_such_source: [];
   no_such_state: [];
+  no_such_sync: [];
   no_such_thing: [];
   no_such_variable: ["name"];
   no_such_workspace: ["name"];
@@ -445,7 +451,9 @@ export interface Messages {
   not_in_form_of: ["name"];
   not_in_group: [];
   not_mentioned: [];
+  not_missing: [];
   not_ranked: ["why"];
+  not_received: [];
   not_stored: [];
   not_suspended: [];
   not_temporary: [];
@@ -532,6 +540,7 @@ export interface Messages {
   running_tools: ["count"];
   runs_outside: [];
   said_nothing: ["name"];
+  same_source_id: ["id"];
   saying: ["words", "quote"];
   schedule_still_going: [];
   schedules_full: ["count"];
@@ -596,6 +605,19 @@ export interface Messages {
   slow_down: [];
   some_of: ["size", "names"];
   sound_or_film: [];
+  source_document_gone: [];
+  source_document_too_large: ["limit"];
+  source_folder_unreadable: ["reason"];
+  source_limited: [];
+  source_malformed: ["reason"];
+  source_name_taken: [];
+  source_needs_program: ["program"];
+  source_not_found: [];
+  source_refused: [];
+  source_secret_unreadable: [];
+  source_setting_invalid: ["field", "reason"];
+  source_status: ["status"];
+  source_unreachable: ["why"];
   star_within: ["tool"];
   steer_only_for_agents: [];
   still_moving: [];
@@ -607,6 +629,8 @@ export interface Messages {
   sub_agents_missing: ["names"];
   summing_up: [];
   suspend_yourself: [];
+  sync_running: [];
+  synced_by_client: [];
   tags_missing: [];
   template_needs: ["name"];
   template_needs_conversation: [];
@@ -656,6 +680,7 @@ export interface Messages {
   too_many_names: ["field", "limit"];
   too_many_parts: ["count"];
   too_many_passkeys: [];
+  too_many_path_patterns: ["count"];
   too_many_people_shared: ["count"];
   too_many_push_subscriptions: ["count"];
   too_many_readers: ["count"];
@@ -665,6 +690,8 @@ export interface Messages {
   too_many_runs: [];
   too_many_schedules: ["count"];
   too_many_small: [];
+  too_many_source_documents: ["count"];
+  too_many_sources: ["count"];
   too_many_steps: [];
   too_many_sub_agents: [];
   too_many_tags: ["count"];

@@ -317,6 +317,39 @@ export type AuditPage = {
   more: boolean;
 };
 
+/** A synchronization that began. */
+export type BegunSync = {
+  id: string;
+  source: string;
+  state: SyncState;
+  /** Why it failed. */
+  problem: LocalizedText | null;
+  /** Documents to be received. */
+  missing: number;
+  /** Documents that did not change; 0 after the end. */
+  unchanged: number;
+  /** Received documents that are new. */
+  added: number;
+  /** Received documents that replaced earlier ones. */
+  updated: number;
+  /** Documents that the source no longer has, which completion deletes. */
+  unlisted: number;
+  /** Deleted documents. */
+  deleted: number;
+  /** Documents, and parts of the source, that could not be read. */
+  failed: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  started_at: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  updated_at: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  ended_at: number | null;
+  /** The ids of the documents to send. */
+  documents: string[];
+  /** Up to 100 names of documents that will be deleted. */
+  unlisted_names: string[];
+};
+
 /** A folder that is not a valid skill. */
 export type BrokenSkill = {
   name: string;
@@ -683,6 +716,57 @@ export type Configuration = {
   file: string;
   /** Whether there is one. */
   file_read: boolean;
+};
+
+/** An edition of Confluence. */
+export type ConfluenceEdition = "cloud" | "data_center";
+
+/** Spaces of Confluence.
+ *
+ * The secret is an API token of the account `email` (Cloud), or a personal access token (Data Center, Server).
+ *
+ * Rights are those of the space and the view restrictions of a page and of all pages that it is below: who may read a page here is in all of them. People are recognized by their email address. Those who hide it from the account that the token belongs to cannot be recognized: they cannot read restricted documents here. Rights to administrate, which include reading, do not count. Pages are read without what macros insert, since that depends on the rights of the account. */
+export type ConfluenceSettings = {
+  /** Its address, such as `https://example.atlassian.net/wiki` or `https://wiki.example.com`. */
+  url: string;
+  /** Which one it is. */
+  edition: ConfluenceEdition;
+  /** The email address of the account, in Cloud. */
+  email?: string;
+  /** The keys of the spaces. All spaces that the account sees if empty. */
+  spaces?: string[];
+  /** Whether attachments are documents, too. */
+  attachments: boolean;
+  /** Whether rights of spaces are mirrored. Without, everyone who may read the collection may read pages without restrictions: for Data Center before 9.1, which does not tell the rights. */
+  space_rights: boolean;
+  /** Names of groups that all people with an account are in, such as `confluence-users`. What they may read may be read by everyone who may read the collection. */
+  everyone_groups?: string[];
+  /** The base address of the API, if it is another one, such as `https://api.atlassian.com/ex/confluence/CLOUD-ID/wiki` for tokens with scopes. */
+  api_url?: string;
+};
+
+/** Spaces of Confluence.
+ *
+ * The secret is an API token of the account `email` (Cloud), or a personal access token (Data Center, Server).
+ *
+ * Rights are those of the space and the view restrictions of a page and of all pages that it is below: who may read a page here is in all of them. People are recognized by their email address. Those who hide it from the account that the token belongs to cannot be recognized: they cannot read restricted documents here. Rights to administrate, which include reading, do not count. Pages are read without what macros insert, since that depends on the rights of the account. */
+export type ConfluenceSettingsInput = {
+  /** Its address, such as `https://example.atlassian.net/wiki` or `https://wiki.example.com`. */
+  url: string;
+  /** Which one it is. */
+  edition: ConfluenceEdition;
+  /** The email address of the account, in Cloud. */
+  email?: string | null;
+  /** The keys of the spaces. All spaces that the account sees if empty. */
+  spaces?: string[];
+  /** Whether attachments are documents, too. */
+  attachments?: boolean;
+  /** Whether rights of spaces are mirrored. Without, everyone who may read the collection may read pages without restrictions: for Data Center before 9.1, which does not tell the rights. */
+  space_rights?: boolean;
+  /** Names of groups that all people with an account are in, such as `confluence-users`. What they may read may be read by everyone who may read the collection. */
+  everyone_groups?: string[];
+  /** The base address of the API, if it is another one, such as `https://api.atlassian.com/ex/confluence/CLOUD-ID/wiki` for tokens with scopes. */
+  api_url?: string | null;
 };
 
 /** A model server. At most the last four characters of its keys are returned, and only the names of its headers and query parameters. */
@@ -1069,6 +1153,32 @@ export type DocumentProblem = {
   [name: string]: unknown;
 };
 
+/** A source of a collection. */
+export type DocumentSource = {
+  id: string;
+  name: string;
+  /** Its settings; `null` if a client sends its documents. */
+  settings: SourceOptions | null;
+  /** Whether a secret is stored for it. */
+  has_secret: boolean;
+  every_minutes: number | null;
+  /** When it is synchronized next. */
+  next_at: number | null;
+  /** Milliseconds since 1970-01-01 UTC. */
+  created_at: number;
+  /** How many of its documents are in the collection. */
+  documents: number;
+  /** The latest synchronization. */
+  latest: Sync | null;
+};
+
+/** The sources of a collection, by name. */
+export type DocumentSourceList = {
+  sources: DocumentSource[];
+  /** Folders of the server that the caller may choose. */
+  folders: string[];
+};
+
 /** A part of a document's text. */
 export type DocumentSpan = {
   start: number;
@@ -1218,6 +1328,22 @@ export type FactList = {
   facts: Fact[];
 };
 
+/** A feed: RSS 0.9 to 2.0, Atom or JSON Feed. */
+export type FeedSettings = {
+  /** Its address. */
+  url: string;
+  /** The user, if the feed is not public. The secret is the password. */
+  user: string;
+};
+
+/** A feed: RSS 0.9 to 2.0, Atom or JSON Feed. */
+export type FeedSettingsInput = {
+  /** Its address. */
+  url: string;
+  /** The user, if the feed is not public. The secret is the password. */
+  user?: string;
+};
+
 /** A change of a file. */
 export type FileChange = {
   path: string;
@@ -1278,6 +1404,12 @@ export type FileVersionList = {
   versions: FileVersion[];
 };
 
+/** A folder of the server. */
+export type FolderSettings = {
+  /** Its path: one of the folders that the administrator offers, or a folder in it. */
+  path: string;
+};
+
 /** A chat that continues from a run. */
 export type Fork = {
   chat: string;
@@ -1325,6 +1457,70 @@ export type FoundServer = {
 export type FoundTitle = {
   chat: ChatRow;
   parts: FoundPart[];
+};
+
+/** A Git repository. Symbolic links, submodules, and files and folders whose name begins with a dot are left out. */
+export type GitSettings = {
+  /** Its address, such as `https://git.example.com/team/handbook.git`. */
+  url: string;
+  /** The branch or tag; the default branch if absent. */
+  branch: string | null;
+  /** The folder in it, such as `docs`; empty for all files. */
+  folder: string;
+  /** The user, if the repository is not public. The secret is the password or, better, an access token, which usually needs no user. */
+  user: string;
+};
+
+/** A Git repository. Symbolic links, submodules, and files and folders whose name begins with a dot are left out. */
+export type GitSettingsInput = {
+  /** Its address, such as `https://git.example.com/team/handbook.git`. */
+  url: string;
+  /** The branch or tag; the default branch if absent. */
+  branch?: string | null;
+  /** The folder in it, such as `docs`; empty for all files. */
+  folder?: string;
+  /** The user, if the repository is not public. The secret is the password or, better, an access token, which usually needs no user. */
+  user?: string;
+};
+
+/** A folder or a shared drive of Google Drive.
+ *
+ * The secret is the JSON key of a service account, to which the folder is shared or which may act for `subject` (domain-wide delegation of the scope `https://www.googleapis.com/auth/drive.readonly`); or JSON with `client_id`, `client_secret` and `refresh_token` of an OAuth client.
+ *
+ * Documents of Google's own formats are exported to those of Microsoft Office. Google exports up to 10 MB: larger ones cannot be read. Forms, sites and shortcuts are left out. Groups are named by their email address. */
+export type GoogleDriveSettings = {
+  /** The ID of the folder or the shared drive: the last part of its address. */
+  folder: string;
+  /** The email address of the person that the service account acts for. */
+  subject?: string;
+  /** Whether rights are mirrored, which only an account that may share the documents (editor, content manager) can see. Without, everyone who may read the collection may read all documents. */
+  rights: boolean;
+  /** Whether documents that anyone, or everyone in a domain, can open who knows the link may be read by these people here, too. Otherwise, only rights that need no link count. */
+  links_grant: boolean;
+  /** The base address of the API, if it is not `https://www.googleapis.com`. */
+  api_url?: string;
+  /** The address that tokens are requested at, if it is not `https://oauth2.googleapis.com/token`. */
+  token_url?: string;
+};
+
+/** A folder or a shared drive of Google Drive.
+ *
+ * The secret is the JSON key of a service account, to which the folder is shared or which may act for `subject` (domain-wide delegation of the scope `https://www.googleapis.com/auth/drive.readonly`); or JSON with `client_id`, `client_secret` and `refresh_token` of an OAuth client.
+ *
+ * Documents of Google's own formats are exported to those of Microsoft Office. Google exports up to 10 MB: larger ones cannot be read. Forms, sites and shortcuts are left out. Groups are named by their email address. */
+export type GoogleDriveSettingsInput = {
+  /** The ID of the folder or the shared drive: the last part of its address. */
+  folder: string;
+  /** The email address of the person that the service account acts for. */
+  subject?: string | null;
+  /** Whether rights are mirrored, which only an account that may share the documents (editor, content manager) can see. Without, everyone who may read the collection may read all documents. */
+  rights?: boolean;
+  /** Whether documents that anyone, or everyone in a domain, can open who knows the link may be read by these people here, too. Otherwise, only rights that need no link count. */
+  links_grant?: boolean;
+  /** The base address of the API, if it is not `https://www.googleapis.com`. */
+  api_url?: string | null;
+  /** The address that tokens are requested at, if it is not `https://oauth2.googleapis.com/token`. */
+  token_url?: string | null;
 };
 
 /** Two names of one thing. */
@@ -1513,6 +1709,41 @@ export type HookList = {
 /** An image of another site. */
 export type ImageRequest = {
   url: string;
+};
+
+/** How a connection to a mail server is encrypted. */
+export type ImapSecurity = "tls" | "start_tls" | "plain";
+
+/** Folders of an IMAP mailbox. */
+export type ImapSettings = {
+  /** The host of the server. */
+  host: string;
+  /** The port; absent for the usual one: 993 with TLS, else 143. */
+  port: number | null;
+  /** How the connection is encrypted. */
+  security: ImapSecurity;
+  /** The user, often an email address. The secret is the password, for some providers an app password. */
+  user: string;
+  /** The folders, as the server names them, such as `INBOX` or `Projects/2026`; empty for the inbox. Folders in them are not included. */
+  folders: string[];
+  /** Only messages that arrived in the last days; older ones leave the collection. Absent for all messages. */
+  since_days: number | null;
+};
+
+/** Folders of an IMAP mailbox. */
+export type ImapSettingsInput = {
+  /** The host of the server. */
+  host: string;
+  /** The port; absent for the usual one: 993 with TLS, else 143. */
+  port?: number | null;
+  /** How the connection is encrypted. */
+  security?: ImapSecurity;
+  /** The user, often an email address. The secret is the password, for some providers an app password. */
+  user: string;
+  /** The folders, as the server names them, such as `INBOX` or `Projects/2026`; empty for the inbox. Folders in them are not included. */
+  folders?: string[];
+  /** Only messages that arrived in the last days; older ones leave the collection. Absent for all messages. */
+  since_days?: number | null;
 };
 
 /** How many of each. */
@@ -2559,9 +2790,35 @@ export type NewRunInput = {
   agent?: string | null;
 };
 
+/** The documents that a client has. */
+export type NewSync = {
+  /** The name of the source, which is created with the first synchronization. */
+  source: string;
+  /** All its documents, up to 10,000. */
+  documents: SourceDocument[];
+  /** Whether other documents of the source that are here are deleted at the end; `true` by default. */
+  whole?: boolean;
+};
+
 /** A new webhook. */
 export type NewWebhook = {
   url: string;
+};
+
+/** The pages and databases that are shared with an integration of Notion.
+ *
+ * The secret is the token of an internal integration that may read content. The API does not tell who may read a page: everyone who may read the collection may read all pages. The pages are found by Notion's search, which may not know pages of the last minutes yet; rows are also requested from their databases. */
+export type NotionSettings = {
+  /** The base address of the API, if it is not `https://api.notion.com`. */
+  api_url?: string;
+};
+
+/** The pages and databases that are shared with an integration of Notion.
+ *
+ * The secret is the token of an internal integration that may read content. The API does not tell who may read a page: everyone who may read the collection may read all pages. The pages are found by Notion's search, which may not know pages of the last minutes yet; rows are also requested from their databases. */
+export type NotionSettingsInput = {
+  /** The base address of the API, if it is not `https://api.notion.com`. */
+  api_url?: string | null;
 };
 
 /** The models of a server. */
@@ -3031,6 +3288,13 @@ export type Reader = {
 /** Levels of reasoning. A model that lacks one gets the nearest it has. */
 export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
 
+/** A received document. */
+export type ReceivedDocument = {
+  document: string;
+  /** Its name, which differs from the requested one if another document has it. */
+  name: string;
+};
+
 /** Ten recovery codes, for use without the authenticator app. They are shown only once. */
 export type RecoveryCodes = {
   recovery_codes: string[];
@@ -3118,6 +3382,34 @@ export type Run = {
 /** The message, as the log names it. */
 export type RunInput = {
   input_id: string;
+};
+
+/** A bucket of an S3-compatible object store: AWS, MinIO, Garage, Ceph, R2 and others. */
+export type S3Settings = {
+  /** The address of the store, such as `https://minio.example.com`; absent for AWS. */
+  endpoint: string | null;
+  /** The region, such as `eu-central-1`; `auto` for R2. Empty for a store without regions. */
+  region: string;
+  /** The name of the bucket. */
+  bucket: string;
+  /** Only keys that begin with this are listed, such as `handbook/`; keys rarely begin with a slash. */
+  prefix: string;
+  /** The id of the access key; empty for a bucket that everyone may list. The secret is the secret access key. */
+  access_key_id: string;
+};
+
+/** A bucket of an S3-compatible object store: AWS, MinIO, Garage, Ceph, R2 and others. */
+export type S3SettingsInput = {
+  /** The address of the store, such as `https://minio.example.com`; absent for AWS. */
+  endpoint?: string | null;
+  /** The region, such as `eu-central-1`; `auto` for R2. Empty for a store without regions. */
+  region?: string;
+  /** The name of the bucket. */
+  bucket: string;
+  /** Only keys that begin with this are listed, such as `handbook/`; keys rarely begin with a slash. */
+  prefix?: string;
+  /** The id of the access key; empty for a bucket that everyone may list. The secret is the secret access key. */
+  access_key_id?: string;
 };
 
 /** A schedule. */
@@ -3302,6 +3594,58 @@ export type SettingsChange = {
   values: Record<string, unknown>;
 };
 
+/** Document libraries of a SharePoint site, or a person's OneDrive.
+ *
+ * The secret is the client secret of an app registration with the application permission `Sites.Read.All` or `Files.Read.All` (or `Sites.Selected` and a grant for the site).
+ *
+ * People are recognized by the email address or the user name of their account, groups of Microsoft Entra and of SharePoint by their display name. “Everyone” and “Everyone except external users” are everyone who may read the collection. Guests without an email address, and the owners of a group where only they may read, cannot be recognized: they cannot read the document here. */
+export type SharePointSettings = {
+  /** The directory: the ID of the tenant, or one of its domains. */
+  tenant: string;
+  /** The application (client) ID of the app registration. */
+  client_id: string;
+  /** The address of the site, such as `https://contoso.sharepoint.com/sites/Team`. Either this or `user`. */
+  site?: string;
+  /** The user name or ID of the person whose OneDrive it is. */
+  user?: string;
+  /** The name of a library of the site. All its libraries if absent. */
+  library?: string;
+  /** A folder in the library, such as `Projects/2025`. The whole library if absent. */
+  folder?: string;
+  /** Whether documents that were shared by a link for anyone or for everyone in the organization may be read by everyone who may read the collection. Otherwise, such a link gives a right only to people who have used it, as others need to know the link. */
+  links_grant: boolean;
+  /** The base address of Microsoft Graph, if it is not `https://graph.microsoft.com`. */
+  graph_url?: string;
+  /** The base address of the login server, if it is not `https://login.microsoftonline.com`. */
+  login_url?: string;
+};
+
+/** Document libraries of a SharePoint site, or a person's OneDrive.
+ *
+ * The secret is the client secret of an app registration with the application permission `Sites.Read.All` or `Files.Read.All` (or `Sites.Selected` and a grant for the site).
+ *
+ * People are recognized by the email address or the user name of their account, groups of Microsoft Entra and of SharePoint by their display name. “Everyone” and “Everyone except external users” are everyone who may read the collection. Guests without an email address, and the owners of a group where only they may read, cannot be recognized: they cannot read the document here. */
+export type SharePointSettingsInput = {
+  /** The directory: the ID of the tenant, or one of its domains. */
+  tenant: string;
+  /** The application (client) ID of the app registration. */
+  client_id: string;
+  /** The address of the site, such as `https://contoso.sharepoint.com/sites/Team`. Either this or `user`. */
+  site?: string | null;
+  /** The user name or ID of the person whose OneDrive it is. */
+  user?: string | null;
+  /** The name of a library of the site. All its libraries if absent. */
+  library?: string | null;
+  /** A folder in the library, such as `Projects/2025`. The whole library if absent. */
+  folder?: string | null;
+  /** Whether documents that were shared by a link for anyone or for everyone in the organization may be read by everyone who may read the collection. Otherwise, such a link gives a right only to people who have used it, as others need to know the link. */
+  links_grant?: boolean;
+  /** The base address of Microsoft Graph, if it is not `https://graph.microsoft.com`. */
+  graph_url?: string | null;
+  /** The base address of the login server, if it is not `https://login.microsoftonline.com`. */
+  login_url?: string | null;
+};
+
 /** Chats of others. */
 export type SharedChats = {
   chats: ChatRow[];
@@ -3346,6 +3690,90 @@ export type Skill = {
   files: number;
 };
 
+/** A source. */
+export type SourceChange = {
+  /** Unique within the collection. */
+  name: string;
+  settings: SourceOptionsInput;
+  /** The password, token or key that the kind of source calls for. If missing, the stored one is kept. */
+  secret?: string | null;
+  /** How often it is synchronized, 5 to 44640 minutes; `null` for never. */
+  every_minutes?: number | null;
+};
+
+/** A document that the client has. */
+export type SourceDocument = {
+  /** What identifies it, also after it was renamed; up to 2000 bytes. */
+  id: string;
+  /** Its name: a path with `/` and the extension of its format; up to 400 bytes. */
+  name: string;
+  /** Anything that changes with its content, such as a hash; up to 2000 bytes. */
+  version: string;
+  size_bytes?: number | null;
+  /** Milliseconds since 1970-01-01 UTC. */
+  modified_at?: number | null;
+  /** Where people open it. */
+  url?: string | null;
+  /** Its readers; everyone who may read the collection if `null` or missing. */
+  readers?: SourceReaders | null;
+};
+
+/** The settings of a source that the server asks, without its secret. */
+export type SourceOptions = {
+  /** Where the documents come from. */
+  from: SourceSettings;
+  /** Patterns of the paths of documents to include, such as `docs/**` or `*.md`; all if empty. */
+  include: string[];
+  /** Patterns of the paths of documents to leave out. */
+  exclude: string[];
+};
+
+/** The settings of a source that the server asks, without its secret. */
+export type SourceOptionsInput = {
+  /** Where the documents come from. */
+  from: SourceSettingsInput;
+  /** Patterns of the paths of documents to include, such as `docs/**` or `*.md`; all if empty. */
+  include?: string[];
+  /** Patterns of the paths of documents to leave out. */
+  exclude?: string[];
+};
+
+/** Who may read a document in its source. Accounts with a checked email address of `people` or `domains`, and members of the groups here with these names, may read it, if they may read the collection. */
+export type SourceReaders = {
+  /** Email addresses. */
+  people?: string[];
+  /** Names of groups. */
+  groups?: string[];
+  /** Domains of email addresses. */
+  domains?: string[];
+};
+
+/** Where the documents come from, without its secret. */
+export type SourceSettings =
+  | FolderSettings
+  | S3Settings
+  | WebDavSettings
+  | GitSettings
+  | ImapSettings
+  | FeedSettings
+  | ConfluenceSettings
+  | NotionSettings
+  | GoogleDriveSettings
+  | SharePointSettings;
+
+/** Where the documents come from, without its secret. */
+export type SourceSettingsInput =
+  | FolderSettings
+  | S3SettingsInput
+  | WebDavSettingsInput
+  | GitSettingsInput
+  | ImapSettingsInput
+  | FeedSettingsInput
+  | ConfluenceSettingsInput
+  | NotionSettingsInput
+  | GoogleDriveSettingsInput
+  | SharePointSettingsInput;
+
 /** A page of the web as it was read. */
 export type StoredPage = {
   id: string;
@@ -3378,6 +3806,97 @@ export type Subgraph = {
   entities: GraphEntity[];
   relations: GraphRelation[];
 };
+
+/** A synchronization of a collection with a source. */
+export type Sync = {
+  id: string;
+  source: string;
+  state: SyncState;
+  /** Why it failed. */
+  problem: LocalizedText | null;
+  /** Documents to be received. */
+  missing: number;
+  /** Documents that did not change; 0 after the end. */
+  unchanged: number;
+  /** Received documents that are new. */
+  added: number;
+  /** Received documents that replaced earlier ones. */
+  updated: number;
+  /** Documents that the source no longer has, which completion deletes. */
+  unlisted: number;
+  /** Deleted documents. */
+  deleted: number;
+  /** Documents, and parts of the source, that could not be read. */
+  failed: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  started_at: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  updated_at: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  ended_at: number | null;
+};
+
+/** How to complete a synchronization. */
+export type SyncCompletion = {
+  /** The number of documents that may be deleted, as in `unlisted`. Needed if these are all documents of the source, or more than 10 and more than a tenth of them; otherwise, the synchronization waits for it. */
+  confirmed?: number | null;
+};
+
+/** A document of a synchronization. */
+export type SyncDocument = {
+  /** Its id in the source. */
+  id: string;
+  name: string;
+  state: SyncItemState;
+  /** Why it could not be received. */
+  problem: LocalizedText | null;
+  /** Its address in the source. */
+  url: string | null;
+};
+
+/** The state of a document in a synchronization. */
+export type SyncItemState = "missing" | "unchanged" | "added" | "updated" | "unlisted" | "deleted" | "failed";
+
+/** Synchronizations with a source, the newest first, at most 20. */
+export type SyncList = {
+  syncs: Sync[];
+};
+
+/** A synchronization with its documents, except those that did not change. */
+export type SyncLog = {
+  id: string;
+  source: string;
+  state: SyncState;
+  /** Why it failed. */
+  problem: LocalizedText | null;
+  /** Documents to be received. */
+  missing: number;
+  /** Documents that did not change; 0 after the end. */
+  unchanged: number;
+  /** Received documents that are new. */
+  added: number;
+  /** Received documents that replaced earlier ones. */
+  updated: number;
+  /** Documents that the source no longer has, which completion deletes. */
+  unlisted: number;
+  /** Deleted documents. */
+  deleted: number;
+  /** Documents, and parts of the source, that could not be read. */
+  failed: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  started_at: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  updated_at: number;
+  /** Milliseconds since 1970-01-01 UTC. */
+  ended_at: number | null;
+  /** At most 100, by id. */
+  documents: SyncDocument[];
+  /** `after` for more; `null` at the end. */
+  next: string | null;
+};
+
+/** The state of a synchronization. */
+export type SyncState = "running" | "waiting" | "done" | "failed" | "cancelled";
 
 /** The settings of the pipelines [under the names of Open WebUI](/docs/integrate/tasks.md). */
 export type TaskConfig = {
@@ -3531,6 +4050,22 @@ export type User = {
 
 /** A role. */
 export type UserRole = "admin" | "user";
+
+/** A folder of a WebDAV server. Files and folders whose name begins with a dot are left out. */
+export type WebDavSettings = {
+  /** The address of the folder, for Nextcloud and ownCloud such as `https://cloud.example.com/remote.php/dav/files/USER/Documents`. */
+  url: string;
+  /** The user; empty for a folder that everyone may read. The secret is the password, for Nextcloud and ownCloud better an app password. */
+  user: string;
+};
+
+/** A folder of a WebDAV server. Files and folders whose name begins with a dot are left out. */
+export type WebDavSettingsInput = {
+  /** The address of the folder, for Nextcloud and ownCloud such as `https://cloud.example.com/remote.php/dav/files/USER/Documents`. */
+  url: string;
+  /** The user; empty for a folder that everyone may read. The secret is the password, for Nextcloud and ownCloud better an app password. */
+  user?: string;
+};
 
 /** The search providers, in the order in which they are tried. */
 export type WebSearch = {

@@ -8,7 +8,7 @@ use tokio::process::Command;
 
 use crate::{
     faults::until,
-    harness::{Answer, EMAIL, Server},
+    harness::{Answer, EMAIL, Server, new_folder},
 };
 
 async fn collection(server: &Server, who: &str) -> String {
@@ -110,8 +110,9 @@ async fn a_client_sends_what_changed() {
         .map(|d| &d["state"])
         .collect();
     assert_eq!(states, ["unlisted", "unlisted"]);
-    let confirmed = server.post(&format!("{sync}/complete"), &ada, &json!({"confirmed": 2}));
-    assert_eq!(confirmed.await.json()["deleted"], 2);
+    let body = json!({"confirmed": 2});
+    let confirmed = server.post(&format!("{sync}/complete"), &ada, &body).await;
+    assert_eq!(confirmed.json()["deleted"], 2);
     assert_eq!(names(&server, &ada, &at).await, [""; 0]);
     let again = server
         .post(&format!("{sync}/complete"), &ada, &json!({}))
@@ -190,12 +191,12 @@ async fn hostile_documents_are_refused() {
 
 #[tokio::test]
 async fn the_server_follows_a_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("deep")).unwrap();
-    fs::write(folder.path().join("a.md"), "The a is a kumquat.").unwrap();
-    fs::write(folder.path().join("deep/b.md"), "The b is a kumquat.").unwrap();
-    fs::write(folder.path().join("c.tmp"), "The c is a kumquat.").unwrap();
-    let path = folder.path().to_str().unwrap();
+    let folder = new_folder();
+    fs::create_dir(folder.join("deep")).unwrap();
+    fs::write(folder.join("a.md"), "The a is a kumquat.").unwrap();
+    fs::write(folder.join("deep/b.md"), "The b is a kumquat.").unwrap();
+    fs::write(folder.join("c.tmp"), "The c is a kumquat.").unwrap();
+    let path = folder.to_str().unwrap();
     let server = Server::start_with(&[("GLASSHOUSE_KNOWLEDGE_SOURCE_FOLDERS", path)]).await;
     let ada = server.set_up().await;
     let at = collection(&server, &ada).await;
@@ -213,8 +214,8 @@ async fn the_server_follows_a_folder() {
     assert_eq!(names(&server, &ada, &at).await, ["a.md", "deep/b.md"]);
     assert_eq!(found(&server, &ada).await, ["a.md", "deep/b.md"]);
 
-    fs::remove_file(folder.path().join("deep/b.md")).unwrap();
-    fs::write(folder.path().join("a.md"), "The new a is a kumquat.").unwrap();
+    fs::remove_file(folder.join("deep/b.md")).unwrap();
+    fs::write(folder.join("a.md"), "The new a is a kumquat.").unwrap();
     server
         .post(&format!("{place}/sync"), &ada, &json!({}))
         .await
@@ -223,7 +224,7 @@ async fn the_server_follows_a_folder() {
     assert_eq!((&done["updated"], &done["deleted"]), (&json!(1), &json!(1)));
 
     // The share is not mounted: nothing is deleted before somebody confirms it.
-    fs::remove_file(folder.path().join("a.md")).unwrap();
+    fs::remove_file(folder.join("a.md")).unwrap();
     server
         .post(&format!("{place}/sync"), &ada, &json!({}))
         .await
@@ -297,15 +298,15 @@ async fn the_command_sends_a_folder() {
     let (server, _) = Server::start_signed_in().await;
     let key = server.key_of_plain_user("bob@example.org").await;
     let at = collection(&server, &key).await;
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a.md"), "The a is a kumquat.").unwrap();
-    fs::write(folder.path().join("b.md"), "The b is a kumquat.").unwrap();
-    let first = run(&server, &key, folder.path(), &[]).await;
+    let folder = new_folder();
+    fs::write(folder.join("a.md"), "The a is a kumquat.").unwrap();
+    fs::write(folder.join("b.md"), "The b is a kumquat.").unwrap();
+    let first = run(&server, &key, &folder, &[]).await;
     assert_eq!(
         printed(&first).trim(),
         "2 added, 0 updated, 0 deleted, 0 unchanged"
     );
-    let second = run(&server, &key, folder.path(), &[]).await;
+    let second = run(&server, &key, &folder, &[]).await;
     assert_eq!(
         printed(&second).trim(),
         "0 added, 0 updated, 0 deleted, 2 unchanged"
@@ -315,31 +316,31 @@ async fn the_command_sends_a_folder() {
     let lines = format!(
         "{{\"file\": \"a.md\", \"name\": \"Wiki/a.md\", \"readers\": {{\"people\": [\"{EMAIL}\"]}}}}\n\n"
     );
-    let manifest = tempfile::NamedTempFile::new().unwrap();
-    fs::write(manifest.path(), lines).unwrap();
-    let named = ["--manifest", manifest.path().to_str().unwrap()];
-    let third = run(&server, &key, folder.path(), &named).await;
+    let manifest = new_folder().join("manifest.jsonl");
+    fs::write(&manifest, lines).unwrap();
+    let named = ["--manifest", manifest.to_str().unwrap()];
+    let third = run(&server, &key, &folder, &named).await;
     assert_eq!(
         printed(&third).trim(),
         "0 added, 0 updated, 1 deleted, 1 unchanged"
     );
     assert_eq!(names(&server, &key, &at).await, ["Wiki/a.md"]);
 
-    fs::remove_file(folder.path().join("a.md")).unwrap();
-    fs::remove_file(folder.path().join("b.md")).unwrap();
-    let many = run(&server, &key, folder.path(), &[]).await;
+    fs::remove_file(folder.join("a.md")).unwrap();
+    fs::remove_file(folder.join("b.md")).unwrap();
+    let many = run(&server, &key, &folder, &[]).await;
     assert!(!many.status.success());
     assert!(
         printed(&many).contains("no longer has 1 documents:\n  Wiki/a.md"),
         "{}",
         printed(&many)
     );
-    let confirmed = run(&server, &key, folder.path(), &["--confirm-deletions"]).await;
+    let confirmed = run(&server, &key, &folder, &["--confirm-deletions"]).await;
     assert_eq!(
         printed(&confirmed).trim(),
         "0 added, 0 updated, 1 deleted, 0 unchanged"
     );
-    let wrong = run(&server, "gh_wrong", folder.path(), &[]).await;
+    let wrong = run(&server, "gh_wrong", &folder, &[]).await;
     assert!(
         !wrong.status.success() && printed(&wrong).contains("401"),
         "{}",

@@ -29,7 +29,7 @@ const INTERVALS: (u64, u64) = (5, 44_640);
 
 /// A source of a collection.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Source")]
+#[schemars(rename = "DocumentSource")]
 pub(in crate::http) struct SourceView {
     id: SourceId,
     name: String,
@@ -66,7 +66,7 @@ impl SourceView {
 
 /// The sources of a collection, by name.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "SourceList")]
+#[schemars(rename = "DocumentSourceList")]
 pub(in crate::http) struct SourcesView {
     sources: Vec<SourceView>,
     /// Folders of the server that the caller may choose.
@@ -288,14 +288,14 @@ pub(in crate::http) fn operations(api: &mut Operations) {
     )
     .body::<SourceBody>()
     .answers::<SourceView>(201)
-    .errors(&[403, 409]);
+    .errors(&[409]);
     api.handler(
         "PUT /api/v1/knowledge/{collection}/sources/{source}",
         change,
         "Changes a source; it is synchronized at the next time",
     )
     .details("The stored secret is kept only if the source stays at the same address.")
-    .errors(&[403, 409]);
+    .errors(&[409]);
     api.handler(
         "DELETE /api/v1/knowledge/{collection}/sources/{source}",
         delete,
