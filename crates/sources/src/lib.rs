@@ -165,7 +165,7 @@ impl Source {
     /// `secret` is the password, token or key that the settings of the kind call for; empty if there is none.
     ///
     /// # Errors
-    /// `Settings` if a value is invalid. The source is not asked.
+    /// `Settings` if a value is invalid, `Refused` if a secret is missing. The source is not asked.
     pub fn new(
         settings: SourceSettings,
         secret: &str,

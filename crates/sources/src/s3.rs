@@ -109,7 +109,7 @@ impl S3 {
                     continue;
                 }
                 let item = Item {
-                    name: self.name(&object.key).to_owned(),
+                    name: self.name(&object.key),
                     id: object.key,
                     version: object.version,
                     size_bytes: object.size_bytes,
@@ -175,10 +175,12 @@ impl S3 {
         }
     }
 
-    /// A key without the folders that the prefix names.
-    fn name<'a>(&self, key: &'a str) -> &'a str {
+    /// A key as a path, without the folders that the prefix names.
+    fn name(&self, key: &str) -> String {
         let folders = self.prefix.rfind('/').map_or(0, |slash| slash + 1);
-        key.get(folders..).unwrap_or(key)
+        let parts = key.get(folders..).unwrap_or(key).split('/');
+        let parts = parts.filter(|part| !matches!(*part, "" | "." | ".."));
+        parts.collect::<Vec<_>>().join("/")
     }
 }
 
@@ -311,7 +313,13 @@ mod tests {
         ] {
             let s3 = new(&settings(endpoint, region, bucket), "secret").unwrap();
             assert_eq!(s3.bucket, expected);
-            assert_eq!(s3.name("docs/2024/a.md"), "2024/a.md");
+            for (key, name) in [
+                ("docs/2024/a.md", "2024/a.md"),
+                ("docs/20.md", "20.md"),
+                ("docs/20//../b", "20/b"),
+            ] {
+                assert_eq!(s3.name(key), name);
+            }
         }
     }
 

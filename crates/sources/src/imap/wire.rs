@@ -191,6 +191,14 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn answers_that_are_cut_off_are_an_error() {
+        for length in 0..ANSWER.len() {
+            let cut_off = answers(&ANSWER[..length], 1_000, 1_000).await;
+            assert_eq!(cut_off, Err(Fault::CutOff.into()), "{length}");
+        }
+    }
+
+    #[tokio::test]
     async fn what_is_too_large_cut_off_or_no_imap_is_an_error() {
         let malformed = malformed("the server's answer is no IMAP");
         let endless = b"* ".repeat(100_000);

@@ -145,6 +145,31 @@ async fn folders_that_cannot_be_listed_are_named() {
     assert_eq!(problems, expected);
 }
 
+/// As in Nextcloud, where a file can be shared with a person twice.
+#[tokio::test]
+async fn a_file_in_two_folders_is_one_document() {
+    let root = "/cloud/remote.php/dav/files/ann/";
+    let answer = |path: &str| {
+        let folders: &[&str] = if path == root { &["A", "B"] } else { &[] };
+        let (head, body) = folder(path, folders)?;
+        let id = if path == root { 1 } else { 2 };
+        let ids = format!("<fileid xmlns=\"http://owncloud.org/ns\">{id}</fileid><getetag>");
+        Some((head, body.replace("<getetag>", &ids)))
+    };
+    let listing = with_server(answer, async |url| {
+        let settings = json!({ "kind": "web_dav", "url": format!("{url}{root}") });
+        let listing = source(settings, "").unwrap().list().await.unwrap();
+        let urls = listing.items.into_iter().map(|item| (item.id, item.url));
+        let url = |id| Some(format!("{url}/cloud/index.php/f/{id}"));
+        let expected = ["1", "2"].map(|id| (id.to_owned(), url(id)));
+        let mut urls: Vec<_> = urls.collect();
+        urls.sort();
+        (urls, expected)
+    });
+    let (urls, expected) = listing.await;
+    assert_eq!(urls, expected);
+}
+
 #[tokio::test]
 async fn a_web_dav_server_that_fails_is_an_error() {
     let down = list_web_dav(|path| match path {

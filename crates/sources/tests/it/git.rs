@@ -115,6 +115,12 @@ async fn what_is_refused_or_missing_is_an_error() {
             "{path} {folder}"
         );
     }
+    // Git itself follows no redirect, since nobody would check its target.
+    let trap = list("trap/docs.git", "", "").await;
+    assert!(
+        matches!(&trap, Err(SourceProblem::Malformed(_))),
+        "{trap:?}"
+    );
     let other = text(&crate::server("web_dav").unwrap()["url"]).to_owned();
     let other = source(json!({ "kind": "git", "url": other }), "").unwrap();
     assert_eq!(other.list().await, Err(SourceProblem::Refused));
