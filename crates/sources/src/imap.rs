@@ -161,9 +161,7 @@ impl Imap {
         surroundings: &Surroundings,
     ) -> Result<Bytes, SourceProblem> {
         let limit = surroundings.limits.item_bytes;
-        if item.size_bytes.is_some_and(|size| size > limit as u64) {
-            return Err(SourceProblem::TooLarge);
-        }
+        item.check_size(surroundings.limits)?;
         let (folder, validity, uid) = parse_id(&item.id).ok_or(SourceProblem::Gone)?;
         let mut kept = self.connection.lock().await;
         if let Some(open) = kept.take() {

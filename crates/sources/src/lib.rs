@@ -69,6 +69,16 @@ pub struct Item {
     pub readers: Readers,
 }
 
+impl Item {
+    /// Whether it is known to be too large, so that it need not be asked for.
+    fn check_size(&self, limits: SourceLimits) -> Result<(), SourceProblem> {
+        match self.size_bytes {
+            Some(size) if size > limits.item_bytes as u64 => Err(SourceProblem::TooLarge),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Who may read a document in its source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Readers {

@@ -136,6 +136,7 @@ impl S3 {
         item: &Item,
         surroundings: &Surroundings,
     ) -> Result<Bytes, SourceProblem> {
+        item.check_size(surroundings.limits)?;
         let url = format!("{}{}", self.bucket, utf8_percent_encode(&item.id, KEY));
         let limit = surroundings.limits.item_bytes;
         let answer = http::send_for_item(&surroundings.outbound, || {
@@ -235,7 +236,7 @@ fn check(answer: &Answer) -> Result<(), SourceProblem> {
         region = Some(named.to_owned());
     }
     match (code, region) {
-        ("PermanentRedirect" | "AuthorizationHeaderMalformed" | "TemporaryRedirect", region) => {
+        ("PermanentRedirect" | "AuthorizationHeaderMalformed", region) => {
             let region = region.unwrap_or_else(|| "another one".to_owned());
             Err(invalid("region", &format!("the bucket is in {region}")))
         }

@@ -89,6 +89,7 @@ impl WebDav {
         item: &Item,
         surroundings: &Surroundings,
     ) -> Result<Bytes, SourceProblem> {
+        item.check_size(surroundings.limits)?;
         let path: Vec<_> = item.name.split('/').collect();
         let url = self.url(&path, false)?;
         let limit = surroundings.limits.item_bytes;
