@@ -359,6 +359,7 @@ async fn a_mail_server_that_fails_is_an_error() {
     assert_eq!((names, problems), (expected.to_vec(), Vec::new()));
 
     let refuses = malformed("the server refuses to list the folder");
+    let no_list = malformed("the server does not list the messages");
     let no_imap = malformed("the server's answer is no IMAP");
     let cut_off = SourceProblem::Unreachable(Fault::CutOff);
     for (command, answer, expected) in [
@@ -390,10 +391,11 @@ async fn a_mail_server_that_fails_is_an_error() {
         ("UID FETCH", Some("TAG NO busy\r\n"), refuses),
         ("UID FETCH", None, cut_off),
         (
-            "UID FETCH",
-            Some("* 1 FETCH (UID 1 INTERNALDATE NIL)\r\n"),
-            no_imap.clone(),
+            "UID SEARCH",
+            Some("* X-SEARCH 1\r\nTAG OK done\r\n"),
+            no_list.clone(),
         ),
+        ("UID SEARCH", Some("TAG OK done\r\n"), no_list),
         ("UID FETCH", Some("<html>\r\n"), no_imap),
     ] {
         let listed = list_imap(|asked| {
@@ -409,7 +411,8 @@ async fn a_mail_server_that_fails_is_an_error() {
 #[tokio::test]
 async fn messages_that_are_not_shown_are_named() {
     let shown = "* 1 FETCH (UID 1 RFC822.SIZE 9 BODY[HEADER.FIELDS (DATE SUBJECT)] NIL)\r\n\
-                 * 9 FETCH (FLAGS (\\Seen))\r\nTAG OK done\r\n";
+                 * 9 FETCH (FLAGS (\\Seen))\r\n* NAMESPACE NIL\r\n\
+                 * 3 FETCH (UID 3 INTERNALDATE NIL)\r\nTAG OK done\r\n";
     // The second one was deleted meanwhile, the third one is still there.
     let listing = list_imap(|command| {
         mail_server(command, |command| match command {
