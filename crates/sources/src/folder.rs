@@ -106,6 +106,10 @@ fn list_one(
         let found = entry.metadata().map_err(|error| file(&error))?;
         if found.is_dir() && depth < MAX_DEPTH {
             folders.push((entry.path(), depth + 1));
+        } else if found.is_dir() {
+            let name = entry.path().to_string_lossy().into_owned();
+            let problem = SourceProblem::File("it is nested too deeply".to_owned());
+            listing.add_problem(name, problem);
         } else if found.is_file() {
             let Some(name) = relative(root, &entry.path()) else {
                 let name = entry.path().to_string_lossy().into_owned();
@@ -218,6 +222,23 @@ mod tests {
         fs::remove_dir_all(offered.join("a")).unwrap();
         let gone = source.read(&again.items[0]).await;
         assert_eq!(gone, Err(SourceProblem::Gone));
+    }
+
+    #[tokio::test]
+    async fn folders_that_are_too_deep_are_a_problem() {
+        let home = tempfile::tempdir().unwrap();
+        let deep = vec!["a"; MAX_DEPTH + 1].join("/");
+        fs::create_dir_all(home.path().join(&deep)).unwrap();
+        fs::write(home.path().join(&deep).join("lost.md"), "").unwrap();
+        let limits = SourceLimits {
+            items: 1,
+            item_bytes: 1,
+        };
+        let listing = source(home.path(), home.path(), limits).list().await;
+        let listing = listing.unwrap();
+        assert_eq!(listing.items, []);
+        assert_eq!(listing.problems.len(), 1);
+        assert!(listing.problems[0].name.ends_with(&deep));
     }
 
     #[tokio::test]

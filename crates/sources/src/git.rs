@@ -3,7 +3,7 @@
 mod page;
 mod program;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, net::IpAddr};
 
 use bytes::Bytes;
 use outbound::{Limits, Outbound, Request, plain_host};
@@ -157,7 +157,9 @@ impl Git {
         let url = self.locate(outbound).await?;
         let own = url.origin() == self.url.origin();
         let authorization = self.authorization.as_deref().filter(|_| own);
-        let addresses = if outbound.is_named(&url) {
+        // Hosts that the administrator has listed by name may be behind a proxy, and may have any address.
+        let is_name = plain_host(&url).is_some_and(|host| host.parse::<IpAddr>().is_err());
+        let addresses = if is_name && outbound.is_named(&url) {
             None
         } else {
             Some(outbound.resolve(&url).await?)

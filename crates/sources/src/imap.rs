@@ -5,10 +5,9 @@ mod listing;
 mod utf7;
 mod wire;
 
-use std::{panic::AssertUnwindSafe, time::SystemTime};
+use std::time::SystemTime;
 
 use bytes::Bytes;
-use futures_util::FutureExt;
 use outbound::Outbound;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -108,19 +107,6 @@ impl Imap {
 
     /// Lists the messages of all folders.
     pub(crate) async fn list(&self, surroundings: &Surroundings) -> Result<Listing, SourceProblem> {
-        caught(self.list_folders(surroundings)).await
-    }
-
-    /// Reads a message.
-    pub(crate) async fn read(
-        &self,
-        item: &Item,
-        surroundings: &Surroundings,
-    ) -> Result<Bytes, SourceProblem> {
-        caught(self.read_message(item, surroundings)).await
-    }
-
-    async fn list_folders(&self, surroundings: &Surroundings) -> Result<Listing, SourceProblem> {
         let mut kept = self.connection.lock().await;
         // One that was left idle may have ended.
         let mut connection = None;
@@ -155,15 +141,14 @@ impl Imap {
         }
     }
 
-    async fn read_message(
+    /// Reads a message.
+    pub(crate) async fn read(
         &self,
         item: &Item,
         surroundings: &Surroundings,
     ) -> Result<Bytes, SourceProblem> {
         let limit = surroundings.limits.item_bytes;
-        if item.size_bytes.is_some_and(|size| size > limit as u64) {
-            return Err(SourceProblem::TooLarge);
-        }
+        item.check_size(surroundings.limits)?;
         let (folder, validity, uid) = parse_id(&item.id).ok_or(SourceProblem::Gone)?;
         let mut kept = self.connection.lock().await;
         if let Some(open) = kept.take() {
@@ -217,14 +202,6 @@ fn parse_id(id: &str) -> Option<(&str, u32, u32)> {
     let (rest, uid) = id.rsplit_once('/')?;
     let (folder, validity) = rest.rsplit_once('/')?;
     Some((folder, validity.parse().ok()?, uid.parse().ok()?))
-}
-
-/// The parser that we use may panic on an answer that no honest server gives.
-async fn caught<T>(
-    work: impl Future<Output = Result<T, SourceProblem>>,
-) -> Result<T, SourceProblem> {
-    let done = AssertUnwindSafe(work).catch_unwind().await;
-    done.unwrap_or_else(|_| Err(malformed("the server's answer is no IMAP")))
 }
 
 fn check_name(field: &'static str, name: &str) -> Result<(), SourceProblem> {
@@ -302,12 +279,5 @@ mod tests {
         assert_eq!(day_before(now, 1).as_deref(), Some("31-Oct-2026"));
         assert_eq!(day_before(now, 31).as_deref(), Some("1-Oct-2026"));
         assert_eq!(day_before(now, 36_500).as_deref(), Some("26-Nov-1926"));
-    }
-
-    #[tokio::test]
-    async fn a_panic_is_an_error() {
-        let panicking = async { panic!("as imap-proto does") };
-        let caught: Result<(), _> = caught(panicking).await;
-        assert!(matches!(caught, Err(SourceProblem::Malformed(_))));
     }
 }

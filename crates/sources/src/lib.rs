@@ -135,6 +135,16 @@ pub struct Item {
     pub readers: Readers,
 }
 
+impl Item {
+    /// Whether it is known to be too large, so that it need not be asked for.
+    fn check_size(&self, limits: SourceLimits) -> Result<(), SourceProblem> {
+        match self.size_bytes {
+            Some(size) if size > limits.item_bytes as u64 => Err(SourceProblem::TooLarge),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Who may read a document in its source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Readers {
@@ -237,7 +247,7 @@ impl Source {
     /// `secret` is the password, token or key that the settings of the kind call for; empty if there is none.
     ///
     /// # Errors
-    /// `Settings` if a value is invalid. The source is not asked.
+    /// `Settings` if a value is invalid, `Refused` if a secret is missing. The source is not asked.
     pub fn new(
         settings: SourceSettings,
         secret: &str,

@@ -109,7 +109,7 @@ impl S3 {
                     continue;
                 }
                 let item = Item {
-                    name: self.name(&object.key).to_owned(),
+                    name: self.name(&object.key),
                     id: object.key,
                     version: object.version,
                     size_bytes: object.size_bytes,
@@ -136,6 +136,7 @@ impl S3 {
         item: &Item,
         surroundings: &Surroundings,
     ) -> Result<Bytes, SourceProblem> {
+        item.check_size(surroundings.limits)?;
         let url = format!("{}{}", self.bucket, utf8_percent_encode(&item.id, KEY));
         let limit = surroundings.limits.item_bytes;
         let answer = http::send_for_item(&surroundings.outbound, || {
@@ -175,10 +176,12 @@ impl S3 {
         }
     }
 
-    /// A key without the folders that the prefix names.
-    fn name<'a>(&self, key: &'a str) -> &'a str {
+    /// A key as a path, without the folders that the prefix names.
+    fn name(&self, key: &str) -> String {
         let folders = self.prefix.rfind('/').map_or(0, |slash| slash + 1);
-        key.get(folders..).unwrap_or(key)
+        let parts = key.get(folders..).unwrap_or(key).split('/');
+        let parts = parts.filter(|part| !matches!(*part, "" | "." | ".."));
+        parts.collect::<Vec<_>>().join("/")
     }
 }
 
@@ -233,7 +236,7 @@ fn check(answer: &Answer) -> Result<(), SourceProblem> {
         region = Some(named.to_owned());
     }
     match (code, region) {
-        ("PermanentRedirect" | "AuthorizationHeaderMalformed" | "TemporaryRedirect", region) => {
+        ("PermanentRedirect" | "AuthorizationHeaderMalformed", region) => {
             let region = region.unwrap_or_else(|| "another one".to_owned());
             Err(invalid("region", &format!("the bucket is in {region}")))
         }
@@ -311,7 +314,13 @@ mod tests {
         ] {
             let s3 = new(&settings(endpoint, region, bucket), "secret").unwrap();
             assert_eq!(s3.bucket, expected);
-            assert_eq!(s3.name("docs/2024/a.md"), "2024/a.md");
+            for (key, name) in [
+                ("docs/2024/a.md", "2024/a.md"),
+                ("docs/20.md", "20.md"),
+                ("docs/20//../b", "20/b"),
+            ] {
+                assert_eq!(s3.name(key), name);
+            }
         }
     }
 

@@ -89,6 +89,7 @@ impl WebDav {
         item: &Item,
         surroundings: &Surroundings,
     ) -> Result<Bytes, SourceProblem> {
+        item.check_size(surroundings.limits)?;
         let path: Vec<_> = item.name.split('/').collect();
         let url = self.url(&path, false)?;
         let limit = surroundings.limits.item_bytes;
@@ -124,7 +125,11 @@ impl WebDav {
             let reason = "this is no WebDAV server".to_owned();
             return Err(SourceProblem::Malformed(reason));
         }
-        answer::entries(&answer.body, answer.url.path())
+        // A large folder takes a while.
+        let reading =
+            tokio::task::spawn_blocking(move || answer::entries(&answer.body, answer.url.path()));
+        let read = reading.await;
+        read.map_err(|error| SourceProblem::Malformed(error.to_string()))?
     }
 
     fn add(

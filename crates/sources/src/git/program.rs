@@ -13,7 +13,7 @@ use reqwest::Url;
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
-    process::Command,
+    process::{Child, Command},
 };
 
 use super::malformed;
@@ -140,20 +140,23 @@ impl Program {
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .stderr(Stdio::piped());
+        #[cfg(unix)]
+        command.process_group(0);
         command
     }
 
     async fn finish(&self, mut command: Command, limit: usize) -> Result<Vec<u8>, SourceProblem> {
-        let mut child = command.spawn().map_err(|error| match error.kind() {
+        let child = command.spawn().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => SourceProblem::NoProgram("git"),
             kind => SourceProblem::File(kind.to_string()),
         })?;
+        let mut running = Running(child);
+        let child = &mut running.0;
         let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(SourceProblem::File("git has no output".to_owned()));
         };
-        let running = async {
+        let finishing = async {
             let (output, message) = tokio::try_join!(read_all(out, limit), read_end(err))?;
             let status = child.wait().await.map_err(|error| file(&error))?;
             if status.success() {
@@ -163,7 +166,7 @@ impl Program {
             Err(malformed(&format!("git: {}", last_line(&message))))
         };
         tokio::select! {
-            done = tokio::time::timeout(TIMEOUT, running) => {
+            done = tokio::time::timeout(TIMEOUT, finishing) => {
                 done.unwrap_or_else(|_| Err(malformed("git does not finish in time")))
             }
             () = self.until_too_large() => Err(malformed("the repository is larger than 2 GiB")),
@@ -177,6 +180,24 @@ impl Program {
                 return;
             }
         }
+    }
+}
+
+/// A started command. Dropping it ends it with all that it has started, such as its helper for HTTP.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(id) = self
+            .0
+            .id()
+            .and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?))
+        {
+            // An error means that no process of the group is left.
+            _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
+        }
+        _ = self.0.start_kill();
     }
 }
 

@@ -42,6 +42,13 @@ enum Outcome {
     No(String),
 }
 
+/// A command that came to its end.
+struct Finished {
+    outcome: Outcome,
+    /// Whether there was an answer that cannot be read.
+    has_unread: bool,
+}
+
 impl Connection {
     /// Connects and logs in.
     pub(super) async fn open(
@@ -78,14 +85,14 @@ impl Connection {
         self.selected = None;
         let mut validity = None;
         let command = format!("EXAMINE {}", quoted(&utf7::encode(folder)));
-        let outcome = self.command(&command, MAX_OVERHEAD_BYTES, |response| {
+        let finished = self.command(&command, MAX_OVERHEAD_BYTES, |response| {
             if let Response::Data { outcome, .. } = response
                 && let Some(ResponseCode::UidValidity(number)) = outcome.code
             {
                 validity = Some(number);
             }
         });
-        match outcome.await? {
+        match finished.await?.outcome {
             Outcome::No(_) => Err(SourceProblem::NotFound),
             Outcome::Done => {
                 let validity = validity.ok_or_else(|| malformed("a folder has no UIDVALIDITY"))?;
@@ -95,15 +102,16 @@ impl Connection {
         }
     }
 
-    /// Runs a command that must succeed. `each` sees all answers.
+    /// Runs a command that must succeed. `each` sees all answers that can be read. Returns whether these are all.
     pub(super) async fn run(
         &mut self,
         command: &str,
         bytes: usize,
         each: impl FnMut(&Response<'_>),
-    ) -> Result<(), SourceProblem> {
-        match self.command(command, bytes, each).await? {
-            Outcome::Done => Ok(()),
+    ) -> Result<bool, SourceProblem> {
+        let finished = self.command(command, bytes, each).await?;
+        match finished.outcome {
+            Outcome::Done => Ok(!finished.has_unread),
             Outcome::No(_) => Err(malformed("the server refuses to list the folder")),
         }
     }
@@ -124,19 +132,20 @@ impl Connection {
         let mut content = None;
         let command = format!("UID FETCH {uid} (UID BODY.PEEK[])");
         let bytes = limit.saturating_add(MAX_OVERHEAD_BYTES);
-        let outcome = self.command(&command, bytes, |response| {
+        let finished = self.command(&command, bytes, |response| {
             if let Some((found, body)) = message(response)
                 && found == uid
             {
-                content = Some(Bytes::copy_from_slice(body));
+                content = Some(body.map(Bytes::copy_from_slice));
             }
         });
-        let outcome = outcome.await?;
-        let content = match (outcome, content) {
-            (_, Some(content)) if content.len() > limit => Err(SourceProblem::TooLarge),
-            (_, Some(content)) => Ok(content),
-            (Outcome::Done, None) => Err(SourceProblem::Gone),
-            (Outcome::No(_), None) => Err(malformed("the server cannot read the message")),
+        let finished = finished.await?;
+        let is_gone = matches!(finished.outcome, Outcome::Done) && !finished.has_unread;
+        let content = match content {
+            Some(Some(content)) if content.len() > limit => Err(SourceProblem::TooLarge),
+            Some(Some(content)) => Ok(content),
+            None if is_gone => Err(SourceProblem::Gone),
+            _ => Err(malformed("the server does not show the message")),
         };
         Ok((self, content))
     }
@@ -146,17 +155,24 @@ impl Connection {
         command: &str,
         bytes: usize,
         mut each: impl FnMut(&Response<'_>),
-    ) -> Result<Outcome, SourceProblem> {
+    ) -> Result<Finished, SourceProblem> {
         let running = async {
             let tag = self.wire.send(command).await?;
-            let done = |response: &Response<'_>| {
-                let outcome = outcome(response, &tag);
-                if outcome.is_continue() {
-                    each(response);
+            let mut has_unread = false;
+            let outcome = self.wire.receive(bytes, |response| {
+                let flow = outcome(response, &tag);
+                match response {
+                    Some(response) if flow.is_continue() => each(response),
+                    Some(_) => {}
+                    None => has_unread = true,
                 }
-                outcome
-            };
-            self.wire.receive(bytes, done).await?
+                flow
+            });
+            let outcome = outcome.await??;
+            Ok(Finished {
+                outcome,
+                has_unread,
+            })
         };
         let done = tokio::time::timeout(COMMAND_TIMEOUT, running).await;
         done.unwrap_or(Err(Fault::Slow.into()))
@@ -165,15 +181,15 @@ impl Connection {
 
 /// Breaks at the answer to the command with this tag.
 fn outcome(
-    response: &Response<'_>,
+    response: Option<&Response<'_>>,
     tag: &RequestId,
 ) -> ControlFlow<Result<Outcome, SourceProblem>> {
     match response {
-        Response::Done {
+        Some(Response::Done {
             tag: found,
             status,
             outcome,
-        } if found == tag => ControlFlow::Break(match status {
+        }) if found == tag => ControlFlow::Break(match status {
             Status::Ok => Ok(Outcome::Done),
             Status::No => {
                 let reason = outcome.information.as_deref().unwrap_or_default();
@@ -185,8 +201,8 @@ fn outcome(
     }
 }
 
-/// The UID and the content of a message.
-fn message<'a>(response: &'a Response<'_>) -> Option<(u32, &'a [u8])> {
+/// The UID of a message and its content, which some servers leave out.
+fn message<'a>(response: &'a Response<'_>) -> Option<(u32, Option<&'a [u8]>)> {
     let Response::Fetch(_, attributes) = response else {
         return None;
     };
@@ -197,9 +213,9 @@ fn message<'a>(response: &'a Response<'_>) -> Option<(u32, &'a [u8])> {
     let body = attributes.iter().find_map(|attribute| match attribute {
         AttributeValue::BodySection {
             section: None,
-            data: Some(body),
+            data,
             ..
-        } => Some(&**body),
+        } => Some(data.as_deref()),
         _ => None,
     });
     Some((uid?, body?))
@@ -233,14 +249,14 @@ async fn greeted(settings: &ImapSettings, stream: TcpStream) -> Result<Wire, Sou
 async fn greet(mut wire: Wire) -> Result<Wire, SourceProblem> {
     let greeting = wire.receive(MAX_OVERHEAD_BYTES, |response| {
         ControlFlow::Break(match response {
-            Response::Data {
+            Some(Response::Data {
                 status: Status::Ok, ..
-            } => Ok(()),
+            }) => Ok(()),
             // It has too many connections, or no time.
-            Response::Data {
+            Some(Response::Data {
                 status: Status::Bye,
                 ..
-            } => Err(SourceProblem::Limited),
+            }) => Err(SourceProblem::Limited),
             _ => Err(malformed("this is no mail server that asks for a login")),
         })
     });
@@ -279,7 +295,7 @@ async fn log_in(wire: &mut Wire, user: &str, password: &str) -> Result<(), Sourc
     };
     loop {
         let step = wire.receive(MAX_OVERHEAD_BYTES, |response| match response {
-            Response::Continue(_) => ControlFlow::Break(None),
+            Some(Response::Continue(_)) => ControlFlow::Break(None),
             response => match outcome(response, &tag) {
                 ControlFlow::Break(outcome) => ControlFlow::Break(Some(outcome)),
                 ControlFlow::Continue(()) => ControlFlow::Continue(()),

@@ -58,14 +58,20 @@ async fn search(
     criteria: &str,
 ) -> Result<BTreeSet<u32>, SourceProblem> {
     let mut uids = BTreeSet::new();
+    let mut is_answered = false;
     let command = format!("UID SEARCH {criteria}");
     let run = connection.run(&command, MAX_SEARCH_BYTES, |response| {
         if let Response::MailboxData(MailboxDatum::Search(found)) = response {
             uids.extend(found);
+            is_answered = true;
         }
     });
-    run.await?;
-    Ok(uids)
+    // What cannot be read may have been a part of the list.
+    if run.await? && is_answered {
+        Ok(uids)
+    } else {
+        Err(super::malformed("the server does not list the messages"))
+    }
 }
 
 /// What is listed of a message.
@@ -93,6 +99,7 @@ async fn headers(
             headers.insert(uid, header);
         }
     });
+    // A message whose answer cannot be read is missing.
     run.await?;
     Ok(headers)
 }

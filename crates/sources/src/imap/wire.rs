@@ -1,6 +1,6 @@
 //! Splits what a mail server sends into answers, and numbers the commands.
 
-use std::{io, ops::ControlFlow};
+use std::{io, ops::ControlFlow, panic::catch_unwind};
 
 use bytes::{Buf, BytesMut};
 use imap_proto::{RequestId, Response};
@@ -59,19 +59,21 @@ impl Wire {
         sent.await.map_err(lost)
     }
 
-    /// Reads answers until `each` breaks, up to so many bytes.
+    /// Reads answers until `each` breaks, up to so many bytes. `each` is given `None` for an untagged answer that cannot be
+    /// read, which may be one of an extension, or one that was asked for.
     pub(super) async fn receive<T>(
         &mut self,
         mut bytes: usize,
-        mut each: impl FnMut(&Response<'_>) -> ControlFlow<T>,
+        mut each: impl FnMut(Option<&Response<'_>>) -> ControlFlow<T>,
     ) -> Result<T, SourceProblem> {
         loop {
             let length = self.fill(bytes).await?;
             bytes -= length;
             let answer = self.buffer.get(..length).unwrap_or_default();
-            let flow = match Response::parse(answer) {
-                Ok(([], response)) => each(&response),
-                _ => return Err(malformed("the server's answer is no IMAP")),
+            let flow = match parse(answer) {
+                Some(response) => each(Some(&response)),
+                None if answer.starts_with(b"* ") => each(None),
+                None => return Err(malformed("the server's answer is no IMAP")),
             };
             self.buffer.advance(length);
             if let ControlFlow::Break(done) = flow {
@@ -116,6 +118,14 @@ impl Wire {
     }
 }
 
+/// Reads a whole answer. The parser panics at some that no honest server gives.
+fn parse(answer: &[u8]) -> Option<Response<'_>> {
+    match catch_unwind(|| Response::parse(answer)) {
+        Ok(Ok(([], response))) => Some(response),
+        _ => None,
+    }
+}
+
 /// The length of the literal that a line such as `* 1 FETCH (BODY[] {310}` announces.
 fn literal(line: &[u8]) -> Option<usize> {
     let line = line.strip_suffix(b"\r\n")?.strip_suffix(b"}")?;
@@ -150,7 +160,7 @@ mod tests {
             let received = wire.receive(bytes, |response| {
                 seen.push(format!("{response:?}"));
                 match response {
-                    Response::Done { .. } => ControlFlow::Break(()),
+                    Some(Response::Done { .. }) => ControlFlow::Break(()),
                     _ => ControlFlow::Continue(()),
                 }
             });
@@ -171,14 +181,14 @@ mod tests {
         for part in [1, 2, 7, 1_000] {
             let seen = answers(ANSWER, part, 1_000).await.unwrap();
             assert_eq!(seen.len(), 4, "{part}");
-            assert!(seen[0].starts_with("Fetch(1, [Uid(5), BodySection"));
+            assert!(seen[0].starts_with("Some(Fetch(1, [Uid(5), BodySection"));
             assert!(seen[1].contains("Search([1, 2, 3])"));
         }
         let (near, mut far) = tokio::io::duplex(1_000);
         far.write_all(ANSWER).await.unwrap();
         let mut wire = Wire::new(near);
         let content = wire.receive(1_000, |response| match response {
-            Response::Fetch(_, attributes) => match &attributes[1] {
+            Some(Response::Fetch(_, attributes)) => match &attributes[1] {
                 imap_proto::AttributeValue::BodySection { data, .. } => {
                     ControlFlow::Break(data.as_deref().map(<[u8]>::to_vec))
                 }
@@ -188,6 +198,27 @@ mod tests {
         });
         let content = content.await.unwrap();
         assert_eq!(content.as_deref(), Some(&b"a {3}\r\nb\r\nc\r"[..]));
+    }
+
+    #[test]
+    fn answers_that_cannot_be_read_are_none() {
+        for (answer, is_known) in [
+            (&b"* 1 FETCH (UID 1 RFC822.SIZE 9)\r\n"[..], true),
+            // imap-proto panics here.
+            (b"* 1 FETCH (UID 1 INTERNALDATE NIL)\r\n", false),
+            (b"* NAMESPACE ((\"\" \"/\")) NIL NIL\r\n", false),
+            (b"* SEARCH 1 2 \r\n", true),
+        ] {
+            assert_eq!(parse(answer).is_some(), is_known);
+        }
+    }
+
+    #[tokio::test]
+    async fn answers_that_are_cut_off_are_an_error() {
+        for length in 0..ANSWER.len() {
+            let cut_off = answers(&ANSWER[..length], 1_000, 1_000).await;
+            assert_eq!(cut_off, Err(Fault::CutOff.into()), "{length}");
+        }
     }
 
     #[tokio::test]
@@ -208,8 +239,7 @@ mod tests {
             (b"* SEARCH 1 2", Fault::CutOff.into()),
             (b"", Fault::CutOff.into()),
             (b"* SEARCH 1\r\n", Fault::CutOff.into()),
-            (b"HTTP/1.1 400 Bad Request\r\n\r\n", malformed.clone()),
-            (b"* 1 FETCH UID 5\r\n", malformed),
+            (b"HTTP/1.1 400 Bad Request\r\n\r\n", malformed),
         ] {
             assert_eq!(answers(sent, 100, 1_000).await, Err(expected));
         }

@@ -120,6 +120,9 @@ mod tests {
             next: Some("1ueGcxLPRx1Tr/XYExHnhbYLgveDs2J/wm36Hy4vbOwM=".to_owned()),
         };
         assert_eq!(read(xml.as_bytes()).unwrap(), expected);
+        for length in 0..xml.len() {
+            assert!(read(&xml.as_bytes()[..length]).is_err(), "{length}");
+        }
     }
 
     #[test]

@@ -269,6 +269,23 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_answer_that_is_cut_off_is_an_error() {
+        for (body, path) in [
+            (include_str!("../../tests/data/web_dav_apache.xml"), "/dav/"),
+            (
+                include_str!("../../tests/data/web_dav_nextcloud.xml"),
+                "/cloud/remote.php/dav/files/alice/Docs/",
+            ),
+        ] {
+            let body = body.trim_end();
+            for length in 0..body.len() {
+                let cut_off = entries(&body.as_bytes()[..length], path);
+                assert!(cut_off.is_err(), "{length}");
+            }
+        }
+    }
+
     fn answer(responses: &str) -> Result<Vec<Entry>, SourceProblem> {
         let body = format!("<multistatus xmlns='DAV:'>{responses}</multistatus>");
         entries(body.as_bytes(), "/a%20b/")

@@ -145,6 +145,31 @@ async fn folders_that_cannot_be_listed_are_named() {
     assert_eq!(problems, expected);
 }
 
+/// As in Nextcloud, where a file can be shared with a person twice.
+#[tokio::test]
+async fn a_file_in_two_folders_is_one_document() {
+    let root = "/cloud/remote.php/dav/files/ann/";
+    let answer = |path: &str| {
+        let folders: &[&str] = if path == root { &["A", "B"] } else { &[] };
+        let (head, body) = folder(path, folders)?;
+        let id = if path == root { 1 } else { 2 };
+        let ids = format!("<fileid xmlns=\"http://owncloud.org/ns\">{id}</fileid><getetag>");
+        Some((head, body.replace("<getetag>", &ids)))
+    };
+    let listing = with_server(answer, async |url| {
+        let settings = json!({ "kind": "web_dav", "url": format!("{url}{root}") });
+        let listing = source(settings, "").unwrap().list().await.unwrap();
+        let urls = listing.items.into_iter().map(|item| (item.id, item.url));
+        let url = |id| Some(format!("{url}/cloud/index.php/f/{id}"));
+        let expected = ["1", "2"].map(|id| (id.to_owned(), url(id)));
+        let mut urls: Vec<_> = urls.collect();
+        urls.sort();
+        (urls, expected)
+    });
+    let (urls, expected) = listing.await;
+    assert_eq!(urls, expected);
+}
+
 #[tokio::test]
 async fn a_web_dav_server_that_fails_is_an_error() {
     let down = list_web_dav(|path| match path {
@@ -334,6 +359,7 @@ async fn a_mail_server_that_fails_is_an_error() {
     assert_eq!((names, problems), (expected.to_vec(), Vec::new()));
 
     let refuses = malformed("the server refuses to list the folder");
+    let no_list = malformed("the server does not list the messages");
     let no_imap = malformed("the server's answer is no IMAP");
     let cut_off = SourceProblem::Unreachable(Fault::CutOff);
     for (command, answer, expected) in [
@@ -365,10 +391,11 @@ async fn a_mail_server_that_fails_is_an_error() {
         ("UID FETCH", Some("TAG NO busy\r\n"), refuses),
         ("UID FETCH", None, cut_off),
         (
-            "UID FETCH",
-            Some("* 1 FETCH (UID 1 INTERNALDATE NIL)\r\n"),
-            no_imap.clone(),
+            "UID SEARCH",
+            Some("* X-SEARCH 1\r\nTAG OK done\r\n"),
+            no_list.clone(),
         ),
+        ("UID SEARCH", Some("TAG OK done\r\n"), no_list),
         ("UID FETCH", Some("<html>\r\n"), no_imap),
     ] {
         let listed = list_imap(|asked| {
@@ -384,7 +411,8 @@ async fn a_mail_server_that_fails_is_an_error() {
 #[tokio::test]
 async fn messages_that_are_not_shown_are_named() {
     let shown = "* 1 FETCH (UID 1 RFC822.SIZE 9 BODY[HEADER.FIELDS (DATE SUBJECT)] NIL)\r\n\
-                 * 9 FETCH (FLAGS (\\Seen))\r\nTAG OK done\r\n";
+                 * 9 FETCH (FLAGS (\\Seen))\r\n* NAMESPACE NIL\r\n\
+                 * 3 FETCH (UID 3 INTERNALDATE NIL)\r\nTAG OK done\r\n";
     // The second one was deleted meanwhile, the third one is still there.
     let listing = list_imap(|command| {
         mail_server(command, |command| match command {

@@ -1,8 +1,14 @@
 //! Git, as its own `git http-backend` serves it. The host has a name that only our lookup knows, so `git` reaches it only at
 //! the address that was checked.
 
+use std::io::ErrorKind;
+
 use serde_json::{Value, json};
 use sources::{Listing, SourceProblem};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+};
 
 use crate::{server, source, text};
 
@@ -115,7 +121,44 @@ async fn what_is_refused_or_missing_is_an_error() {
             "{path} {folder}"
         );
     }
+    // Git itself follows no redirect, since nobody would check its target.
+    let trap = list("trap/docs.git", "", "").await;
+    assert!(
+        matches!(&trap, Err(SourceProblem::Malformed(_))),
+        "{trap:?}"
+    );
     let other = text(&crate::server("web_dav").unwrap()["url"]).to_owned();
     let other = source(json!({ "kind": "git", "url": other }), "").unwrap();
     assert_eq!(other.list().await, Err(SourceProblem::Refused));
+}
+
+#[tokio::test]
+async fn git_ends_when_its_listing_is_given_up() {
+    if server("git").is_none() {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let settings = json!({ "kind": "git", "url": format!("http://git.test:{port}/r") });
+    let source = source(settings, "").unwrap();
+    let mut listing = Box::pin(source.list());
+    let serving = async {
+        let (mut ours, _) = listener.accept().await.unwrap();
+        let mut request = Vec::new();
+        while !request.ends_with(b"\r\n\r\n") {
+            request.push(ours.read_u8().await.unwrap());
+        }
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\
+                      Content-Type: application/x-git-upload-pack-advertisement\r\n\r\n";
+        ours.write_all(answer.as_bytes()).await.unwrap();
+        listener.accept().await.unwrap().0
+    };
+    let mut git = tokio::select! {
+        listed = &mut listing => panic!("{listed:?}"),
+        git = serving => git,
+    };
+    drop(listing);
+    // It waits for an answer, so its connection ends only with it.
+    let ended = git.read_to_end(&mut Vec::new()).await;
+    assert!(ended.is_ok() || ended.is_err_and(|error| error.kind() == ErrorKind::ConnectionReset));
 }

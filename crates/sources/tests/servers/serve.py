@@ -116,7 +116,9 @@ TOKEN = "secret-token"
 
 
 def git(folder):
-    """`git http-backend` for repositories. Those in `private` need a token, and `moved` redirects to `public`."""
+    """`git http-backend` for repositories. Those in `private` need a token. `moved` redirects everybody to `public`, and
+    `trap` only Git itself.
+    """
     work = folder / "work"
     environment = {
         **os.environ,
@@ -156,19 +158,22 @@ def git(folder):
     def serve_git(request, start):
         path = request["PATH_INFO"]
         query = request.get("QUERY_STRING", "")
-        if path.startswith("/moved/"):
-            start("301 Moved", [("Location", path.replace("moved", "public") + "?" + query)])
+        if path.startswith("/moved/") or path.startswith("/trap/") and "HTTP_GIT_PROTOCOL" in request:
+            target = path.replace("moved", "public").replace("trap", "public")
+            start("301 Moved", [("Location", f"{target}?{query}")])
             return [b""]
+        path = path.replace("/trap/", "/public/")
         authorization = request.get("HTTP_AUTHORIZATION", "").removeprefix("Basic ")
         password = base64.b64decode(authorization).partition(b":")[2].decode()
         if path.startswith("/private/") and password != TOKEN:
             start("401 Unauthorized", [("WWW-Authenticate", "Basic")])
             return [b""]
         body = request["wsgi.input"].read()
-        names = ["REQUEST_METHOD", "PATH_INFO", "QUERY_STRING", "CONTENT_TYPE", "REMOTE_ADDR"]
+        names = ["REQUEST_METHOD", "QUERY_STRING", "CONTENT_TYPE", "REMOTE_ADDR"]
         names += ["HTTP_CONTENT_ENCODING", "HTTP_GIT_PROTOCOL"]
         backend = environment | {name: request[name] for name in names if name in request}
         backend |= {
+            "PATH_INFO": path,
             "GIT_PROJECT_ROOT": str(folder / "served"),
             "GIT_HTTP_EXPORT_ALL": "1",
             "CONTENT_LENGTH": str(len(body)),
