@@ -26,7 +26,7 @@ FROM debian:bookworm-slim
 ARG PACKAGES=""
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates python3 \
-        tesseract-ocr tesseract-ocr-ara tesseract-ocr-chi-sim tesseract-ocr-deu tesseract-ocr-eng tesseract-ocr-fra \
+        git tesseract-ocr tesseract-ocr-ara tesseract-ocr-chi-sim tesseract-ocr-deu tesseract-ocr-eng tesseract-ocr-fra \
         tesseract-ocr-jpn tesseract-ocr-kor tesseract-ocr-osd tesseract-ocr-por tesseract-ocr-rus tesseract-ocr-spa \
         $PACKAGES \
     && rm -rf /var/lib/apt/lists/* \

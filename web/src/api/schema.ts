@@ -3705,7 +3705,7 @@ export type SourceChange = {
 export type SourceDocument = {
   /** What identifies it, also after it was renamed; up to 2000 bytes. */
   id: string;
-  /** Its name: a path with `/` and the extension of its format; up to 400 bytes. */
+  /** Its name: a path with `/` and the extension of its format; up to 1000 bytes. */
   name: string;
   /** Anything that changes with its content, such as a hash; up to 2000 bytes. */
   version: string;

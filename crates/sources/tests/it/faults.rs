@@ -431,7 +431,18 @@ async fn messages_that_are_not_shown_are_named() {
 
 #[test]
 fn settings_are_as_in_the_api() {
-    let kinds = ["folder", "s3", "web_dav", "git", "imap", "feed"];
+    let kinds = [
+        "folder",
+        "s3",
+        "web_dav",
+        "git",
+        "imap",
+        "feed",
+        "confluence",
+        "notion",
+        "google_drive",
+        "share_point",
+    ];
     let schema = serde_json::to_value(schemars::schema_for!(sources::SourceSettings)).unwrap();
     let variants = schema["oneOf"].as_array().unwrap();
     let named: Vec<&Value> = variants

@@ -11,7 +11,7 @@ use crate::{error::ApiError, messages};
 /// Maximum length of an id, a version or an address, bytes.
 const ID_BYTES: usize = 2_000;
 /// Maximum length of a name, bytes.
-const NAME_BYTES: usize = 400;
+const NAME_BYTES: usize = 1_000;
 /// Maximum number of readers of a document.
 const MAX_READERS: usize = 10_000;
 
@@ -156,7 +156,7 @@ mod tests {
             ("a/../b", false),
             ("..", false),
             ("a\nb", false),
-            (&"a".repeat(401), false),
+            (&"a".repeat(1001), false),
         ] {
             assert_eq!(is_valid(&item(name)), expected, "{name}");
         }
@@ -167,7 +167,7 @@ mod tests {
         ] {
             assert_eq!(valid_name(name), expected);
         }
-        let long = valid_name(&format!("{}.docx", "ж".repeat(300)));
+        let long = valid_name(&format!("{}.docx", "ж".repeat(600)));
         assert!(long.len() <= NAME_BYTES && long.ends_with("ж.docx"));
     }
 

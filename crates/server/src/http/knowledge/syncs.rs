@@ -145,7 +145,7 @@ struct ReadersBody {
 struct ItemBody {
     /// What identifies it, also after it was renamed; up to 2000 bytes.
     id: String,
-    /// Its name: a path with `/` and the extension of its format; up to 400 bytes.
+    /// Its name: a path with `/` and the extension of its format; up to 1000 bytes.
     name: String,
     /// Anything that changes with its content, such as a hash; up to 2000 bytes.
     version: String,
