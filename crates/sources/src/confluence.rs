@@ -32,6 +32,7 @@ const MAX_SPACES: usize = 20_000;
 /// include reading, do not count. Pages are read without what macros insert, since that depends on the rights of the
 /// account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(inline)]
 pub struct ConfluenceSettings {
     /// Its address, such as `https://example.atlassian.net/wiki` or `https://wiki.example.com`.
     pub url: String,

@@ -27,6 +27,7 @@ const UNIQUE_CHARS: usize = 8;
 
 /// A feed: RSS 0.9 to 2.0, Atom or JSON Feed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(inline)]
 pub struct FeedSettings {
     /// Its address.
     pub url: String,

@@ -16,6 +16,7 @@ const MAX_DEPTH: usize = 64;
 
 /// A folder of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(inline)]
 pub struct FolderSettings {
     /// Its path: one of the folders that the administrator offers, or a folder in it.
     pub path: String,

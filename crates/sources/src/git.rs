@@ -34,6 +34,7 @@ const GIT_AGENT: &str = concat!("git/2 glasshouse/", env!("CARGO_PKG_VERSION"));
 
 /// A Git repository. Symbolic links, submodules, and files and folders whose name begins with a dot are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(inline)]
 pub struct GitSettings {
     /// Its address, such as `https://git.example.com/team/handbook.git`.
     pub url: String,

@@ -34,6 +34,7 @@ const FIELDS: &str = "nextPageToken,incompleteSearch,files(id,name,mimeType,size
 /// Documents of Google's own formats are exported to those of Microsoft Office. Google exports up to 10 MB: larger ones
 /// cannot be read. Forms, sites and shortcuts are left out. Groups are named by their email address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(inline)]
 pub struct GoogleDriveSettings {
     /// The ID of the folder or the shared drive: the last part of its address.
     pub folder: String,

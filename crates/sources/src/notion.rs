@@ -40,6 +40,7 @@ const UNSETTLED_S: i64 = 120;
 /// everyone who may read the collection may read all pages. The pages are found by Notion's search, which may not know
 /// pages of the last minutes yet; rows are also requested from their databases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(inline)]
 pub struct NotionSettings {
     /// The base address of the API, if it is not `https://api.notion.com`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -34,6 +34,7 @@ const KEY: &AsciiSet = &QUERY.remove(b'/');
 
 /// A bucket of an S3-compatible object store: AWS, MinIO, Garage, Ceph, R2 and others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(inline)]
 pub struct S3Settings {
     /// The address of the store, such as `https://minio.example.com`; absent for AWS.
     #[serde(default)]

@@ -40,6 +40,7 @@ const CLOUDS: [&str; 4] = [
 /// collection. Guests without an email address, and the owners of a group where only they may read, cannot be
 /// recognized: they cannot read the document here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(inline)]
 pub struct SharePointSettings {
     /// The directory: the ID of the tenant, or one of its domains.
     pub tenant: String,

@@ -27,6 +27,7 @@ const PROPERTIES: &str = r#"<?xml version="1.0" encoding="utf-8"?>
 
 /// A folder of a WebDAV server. Files and folders whose name begins with a dot are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(inline)]
 pub struct WebDavSettings {
     /// The address of the folder, for Nextcloud and ownCloud such as
     /// `https://cloud.example.com/remote.php/dav/files/USER/Documents`.

@@ -721,54 +721,6 @@ export type Configuration = {
 /** An edition of Confluence. */
 export type ConfluenceEdition = "cloud" | "data_center";
 
-/** Spaces of Confluence.
- *
- * The secret is an API token of the account `email` (Cloud), or a personal access token (Data Center, Server).
- *
- * Rights are those of the space and the view restrictions of a page and of all pages that it is below: who may read a page here is in all of them. People are recognized by their email address. Those who hide it from the account that the token belongs to cannot be recognized: they cannot read restricted documents here. Rights to administrate, which include reading, do not count. Pages are read without what macros insert, since that depends on the rights of the account. */
-export type ConfluenceSettings = {
-  /** Its address, such as `https://example.atlassian.net/wiki` or `https://wiki.example.com`. */
-  url: string;
-  /** Which one it is. */
-  edition: ConfluenceEdition;
-  /** The email address of the account, in Cloud. */
-  email?: string;
-  /** The keys of the spaces. All spaces that the account sees if empty. */
-  spaces?: string[];
-  /** Whether attachments are documents, too. */
-  attachments: boolean;
-  /** Whether rights of spaces are mirrored. Without, everyone who may read the collection may read pages without restrictions: for Data Center before 9.1, which does not tell the rights. */
-  space_rights: boolean;
-  /** Names of groups that all people with an account are in, such as `confluence-users`. What they may read may be read by everyone who may read the collection. */
-  everyone_groups?: string[];
-  /** The base address of the API, if it is another one, such as `https://api.atlassian.com/ex/confluence/CLOUD-ID/wiki` for tokens with scopes. */
-  api_url?: string;
-};
-
-/** Spaces of Confluence.
- *
- * The secret is an API token of the account `email` (Cloud), or a personal access token (Data Center, Server).
- *
- * Rights are those of the space and the view restrictions of a page and of all pages that it is below: who may read a page here is in all of them. People are recognized by their email address. Those who hide it from the account that the token belongs to cannot be recognized: they cannot read restricted documents here. Rights to administrate, which include reading, do not count. Pages are read without what macros insert, since that depends on the rights of the account. */
-export type ConfluenceSettingsInput = {
-  /** Its address, such as `https://example.atlassian.net/wiki` or `https://wiki.example.com`. */
-  url: string;
-  /** Which one it is. */
-  edition: ConfluenceEdition;
-  /** The email address of the account, in Cloud. */
-  email?: string | null;
-  /** The keys of the spaces. All spaces that the account sees if empty. */
-  spaces?: string[];
-  /** Whether attachments are documents, too. */
-  attachments?: boolean;
-  /** Whether rights of spaces are mirrored. Without, everyone who may read the collection may read pages without restrictions: for Data Center before 9.1, which does not tell the rights. */
-  space_rights?: boolean;
-  /** Names of groups that all people with an account are in, such as `confluence-users`. What they may read may be read by everyone who may read the collection. */
-  everyone_groups?: string[];
-  /** The base address of the API, if it is another one, such as `https://api.atlassian.com/ex/confluence/CLOUD-ID/wiki` for tokens with scopes. */
-  api_url?: string | null;
-};
-
 /** A model server. At most the last four characters of its keys are returned, and only the names of its headers and query parameters. */
 export type Connection = {
   id: string;
@@ -1328,22 +1280,6 @@ export type FactList = {
   facts: Fact[];
 };
 
-/** A feed: RSS 0.9 to 2.0, Atom or JSON Feed. */
-export type FeedSettings = {
-  /** Its address. */
-  url: string;
-  /** The user, if the feed is not public. The secret is the password. */
-  user: string;
-};
-
-/** A feed: RSS 0.9 to 2.0, Atom or JSON Feed. */
-export type FeedSettingsInput = {
-  /** Its address. */
-  url: string;
-  /** The user, if the feed is not public. The secret is the password. */
-  user?: string;
-};
-
 /** A change of a file. */
 export type FileChange = {
   path: string;
@@ -1404,12 +1340,6 @@ export type FileVersionList = {
   versions: FileVersion[];
 };
 
-/** A folder of the server. */
-export type FolderSettings = {
-  /** Its path: one of the folders that the administrator offers, or a folder in it. */
-  path: string;
-};
-
 /** A chat that continues from a run. */
 export type Fork = {
   chat: string;
@@ -1457,70 +1387,6 @@ export type FoundServer = {
 export type FoundTitle = {
   chat: ChatRow;
   parts: FoundPart[];
-};
-
-/** A Git repository. Symbolic links, submodules, and files and folders whose name begins with a dot are left out. */
-export type GitSettings = {
-  /** Its address, such as `https://git.example.com/team/handbook.git`. */
-  url: string;
-  /** The branch or tag; the default branch if absent. */
-  branch: string | null;
-  /** The folder in it, such as `docs`; empty for all files. */
-  folder: string;
-  /** The user, if the repository is not public. The secret is the password or, better, an access token, which usually needs no user. */
-  user: string;
-};
-
-/** A Git repository. Symbolic links, submodules, and files and folders whose name begins with a dot are left out. */
-export type GitSettingsInput = {
-  /** Its address, such as `https://git.example.com/team/handbook.git`. */
-  url: string;
-  /** The branch or tag; the default branch if absent. */
-  branch?: string | null;
-  /** The folder in it, such as `docs`; empty for all files. */
-  folder?: string;
-  /** The user, if the repository is not public. The secret is the password or, better, an access token, which usually needs no user. */
-  user?: string;
-};
-
-/** A folder or a shared drive of Google Drive.
- *
- * The secret is the JSON key of a service account, to which the folder is shared or which may act for `subject` (domain-wide delegation of the scope `https://www.googleapis.com/auth/drive.readonly`); or JSON with `client_id`, `client_secret` and `refresh_token` of an OAuth client.
- *
- * Documents of Google's own formats are exported to those of Microsoft Office. Google exports up to 10 MB: larger ones cannot be read. Forms, sites and shortcuts are left out. Groups are named by their email address. */
-export type GoogleDriveSettings = {
-  /** The ID of the folder or the shared drive: the last part of its address. */
-  folder: string;
-  /** The email address of the person that the service account acts for. */
-  subject?: string;
-  /** Whether rights are mirrored, which only an account that may share the documents (editor, content manager) can see. Without, everyone who may read the collection may read all documents. */
-  rights: boolean;
-  /** Whether documents that anyone, or everyone in a domain, can open who knows the link may be read by these people here, too. Otherwise, only rights that need no link count. */
-  links_grant: boolean;
-  /** The base address of the API, if it is not `https://www.googleapis.com`. */
-  api_url?: string;
-  /** The address that tokens are requested at, if it is not `https://oauth2.googleapis.com/token`. */
-  token_url?: string;
-};
-
-/** A folder or a shared drive of Google Drive.
- *
- * The secret is the JSON key of a service account, to which the folder is shared or which may act for `subject` (domain-wide delegation of the scope `https://www.googleapis.com/auth/drive.readonly`); or JSON with `client_id`, `client_secret` and `refresh_token` of an OAuth client.
- *
- * Documents of Google's own formats are exported to those of Microsoft Office. Google exports up to 10 MB: larger ones cannot be read. Forms, sites and shortcuts are left out. Groups are named by their email address. */
-export type GoogleDriveSettingsInput = {
-  /** The ID of the folder or the shared drive: the last part of its address. */
-  folder: string;
-  /** The email address of the person that the service account acts for. */
-  subject?: string | null;
-  /** Whether rights are mirrored, which only an account that may share the documents (editor, content manager) can see. Without, everyone who may read the collection may read all documents. */
-  rights?: boolean;
-  /** Whether documents that anyone, or everyone in a domain, can open who knows the link may be read by these people here, too. Otherwise, only rights that need no link count. */
-  links_grant?: boolean;
-  /** The base address of the API, if it is not `https://www.googleapis.com`. */
-  api_url?: string | null;
-  /** The address that tokens are requested at, if it is not `https://oauth2.googleapis.com/token`. */
-  token_url?: string | null;
 };
 
 /** Two names of one thing. */
@@ -2805,22 +2671,6 @@ export type NewWebhook = {
   url: string;
 };
 
-/** The pages and databases that are shared with an integration of Notion.
- *
- * The secret is the token of an internal integration that may read content. The API does not tell who may read a page: everyone who may read the collection may read all pages. The pages are found by Notion's search, which may not know pages of the last minutes yet; rows are also requested from their databases. */
-export type NotionSettings = {
-  /** The base address of the API, if it is not `https://api.notion.com`. */
-  api_url?: string;
-};
-
-/** The pages and databases that are shared with an integration of Notion.
- *
- * The secret is the token of an internal integration that may read content. The API does not tell who may read a page: everyone who may read the collection may read all pages. The pages are found by Notion's search, which may not know pages of the last minutes yet; rows are also requested from their databases. */
-export type NotionSettingsInput = {
-  /** The base address of the API, if it is not `https://api.notion.com`. */
-  api_url?: string | null;
-};
-
 /** The models of a server. */
 export type OfferedModels = {
   /** Their ids. */
@@ -3384,34 +3234,6 @@ export type RunInput = {
   input_id: string;
 };
 
-/** A bucket of an S3-compatible object store: AWS, MinIO, Garage, Ceph, R2 and others. */
-export type S3Settings = {
-  /** The address of the store, such as `https://minio.example.com`; absent for AWS. */
-  endpoint: string | null;
-  /** The region, such as `eu-central-1`; `auto` for R2. Empty for a store without regions. */
-  region: string;
-  /** The name of the bucket. */
-  bucket: string;
-  /** Only keys that begin with this are listed, such as `handbook/`; keys rarely begin with a slash. */
-  prefix: string;
-  /** The id of the access key; empty for a bucket that everyone may list. The secret is the secret access key. */
-  access_key_id: string;
-};
-
-/** A bucket of an S3-compatible object store: AWS, MinIO, Garage, Ceph, R2 and others. */
-export type S3SettingsInput = {
-  /** The address of the store, such as `https://minio.example.com`; absent for AWS. */
-  endpoint?: string | null;
-  /** The region, such as `eu-central-1`; `auto` for R2. Empty for a store without regions. */
-  region?: string;
-  /** The name of the bucket. */
-  bucket: string;
-  /** Only keys that begin with this are listed, such as `handbook/`; keys rarely begin with a slash. */
-  prefix?: string;
-  /** The id of the access key; empty for a bucket that everyone may list. The secret is the secret access key. */
-  access_key_id?: string;
-};
-
 /** A schedule. */
 export type Schedule = {
   id: string;
@@ -3594,58 +3416,6 @@ export type SettingsChange = {
   values: Record<string, unknown>;
 };
 
-/** Document libraries of a SharePoint site, or a person's OneDrive.
- *
- * The secret is the client secret of an app registration with the application permission `Sites.Read.All` or `Files.Read.All` (or `Sites.Selected` and a grant for the site).
- *
- * People are recognized by the email address or the user name of their account, groups of Microsoft Entra and of SharePoint by their display name. “Everyone” and “Everyone except external users” are everyone who may read the collection. Guests without an email address, and the owners of a group where only they may read, cannot be recognized: they cannot read the document here. */
-export type SharePointSettings = {
-  /** The directory: the ID of the tenant, or one of its domains. */
-  tenant: string;
-  /** The application (client) ID of the app registration. */
-  client_id: string;
-  /** The address of the site, such as `https://contoso.sharepoint.com/sites/Team`. Either this or `user`. */
-  site?: string;
-  /** The user name or ID of the person whose OneDrive it is. */
-  user?: string;
-  /** The name of a library of the site. All its libraries if absent. */
-  library?: string;
-  /** A folder in the library, such as `Projects/2025`. The whole library if absent. */
-  folder?: string;
-  /** Whether documents that were shared by a link for anyone or for everyone in the organization may be read by everyone who may read the collection. Otherwise, such a link gives a right only to people who have used it, as others need to know the link. */
-  links_grant: boolean;
-  /** The base address of Microsoft Graph, if it is not `https://graph.microsoft.com`. */
-  graph_url?: string;
-  /** The base address of the login server, if it is not `https://login.microsoftonline.com`. */
-  login_url?: string;
-};
-
-/** Document libraries of a SharePoint site, or a person's OneDrive.
- *
- * The secret is the client secret of an app registration with the application permission `Sites.Read.All` or `Files.Read.All` (or `Sites.Selected` and a grant for the site).
- *
- * People are recognized by the email address or the user name of their account, groups of Microsoft Entra and of SharePoint by their display name. “Everyone” and “Everyone except external users” are everyone who may read the collection. Guests without an email address, and the owners of a group where only they may read, cannot be recognized: they cannot read the document here. */
-export type SharePointSettingsInput = {
-  /** The directory: the ID of the tenant, or one of its domains. */
-  tenant: string;
-  /** The application (client) ID of the app registration. */
-  client_id: string;
-  /** The address of the site, such as `https://contoso.sharepoint.com/sites/Team`. Either this or `user`. */
-  site?: string | null;
-  /** The user name or ID of the person whose OneDrive it is. */
-  user?: string | null;
-  /** The name of a library of the site. All its libraries if absent. */
-  library?: string | null;
-  /** A folder in the library, such as `Projects/2025`. The whole library if absent. */
-  folder?: string | null;
-  /** Whether documents that were shared by a link for anyone or for everyone in the organization may be read by everyone who may read the collection. Otherwise, such a link gives a right only to people who have used it, as others need to know the link. */
-  links_grant?: boolean;
-  /** The base address of Microsoft Graph, if it is not `https://graph.microsoft.com`. */
-  graph_url?: string | null;
-  /** The base address of the login server, if it is not `https://login.microsoftonline.com`. */
-  login_url?: string | null;
-};
-
 /** Chats of others. */
 export type SharedChats = {
   chats: ChatRow[];
@@ -3750,29 +3520,217 @@ export type SourceReaders = {
 
 /** Where the documents come from, without its secret. */
 export type SourceSettings =
-  | FolderSettings
-  | S3Settings
-  | WebDavSettings
-  | GitSettings
+  | {
+      kind: "folder";
+      /** Its path: one of the folders that the administrator offers, or a folder in it. */
+      path: string;
+    }
+  | {
+      kind: "s3";
+      /** The address of the store, such as `https://minio.example.com`; absent for AWS. */
+      endpoint: string | null;
+      /** The region, such as `eu-central-1`; `auto` for R2. Empty for a store without regions. */
+      region: string;
+      /** The name of the bucket. */
+      bucket: string;
+      /** Only keys that begin with this are listed, such as `handbook/`; keys rarely begin with a slash. */
+      prefix: string;
+      /** The id of the access key; empty for a bucket that everyone may list. The secret is the secret access key. */
+      access_key_id: string;
+    }
+  | {
+      kind: "web_dav";
+      /** The address of the folder, for Nextcloud and ownCloud such as `https://cloud.example.com/remote.php/dav/files/USER/Documents`. */
+      url: string;
+      /** The user; empty for a folder that everyone may read. The secret is the password, for Nextcloud and ownCloud better an app password. */
+      user: string;
+    }
+  | {
+      kind: "git";
+      /** Its address, such as `https://git.example.com/team/handbook.git`. */
+      url: string;
+      /** The branch or tag; the default branch if absent. */
+      branch: string | null;
+      /** The folder in it, such as `docs`; empty for all files. */
+      folder: string;
+      /** The user, if the repository is not public. The secret is the password or, better, an access token, which usually needs no user. */
+      user: string;
+    }
   | ImapSettings
-  | FeedSettings
-  | ConfluenceSettings
-  | NotionSettings
-  | GoogleDriveSettings
-  | SharePointSettings;
+  | {
+      kind: "feed";
+      /** Its address. */
+      url: string;
+      /** The user, if the feed is not public. The secret is the password. */
+      user: string;
+    }
+  | {
+      kind: "confluence";
+      /** Its address, such as `https://example.atlassian.net/wiki` or `https://wiki.example.com`. */
+      url: string;
+      /** Which one it is. */
+      edition: ConfluenceEdition;
+      /** The email address of the account, in Cloud. */
+      email?: string;
+      /** The keys of the spaces. All spaces that the account sees if empty. */
+      spaces?: string[];
+      /** Whether attachments are documents, too. */
+      attachments: boolean;
+      /** Whether rights of spaces are mirrored. Without, everyone who may read the collection may read pages without restrictions: for Data Center before 9.1, which does not tell the rights. */
+      space_rights: boolean;
+      /** Names of groups that all people with an account are in, such as `confluence-users`. What they may read may be read by everyone who may read the collection. */
+      everyone_groups?: string[];
+      /** The base address of the API, if it is another one, such as `https://api.atlassian.com/ex/confluence/CLOUD-ID/wiki` for tokens with scopes. */
+      api_url?: string;
+    }
+  | {
+      kind: "notion";
+      /** The base address of the API, if it is not `https://api.notion.com`. */
+      api_url?: string;
+    }
+  | {
+      kind: "google_drive";
+      /** The ID of the folder or the shared drive: the last part of its address. */
+      folder: string;
+      /** The email address of the person that the service account acts for. */
+      subject?: string;
+      /** Whether rights are mirrored, which only an account that may share the documents (editor, content manager) can see. Without, everyone who may read the collection may read all documents. */
+      rights: boolean;
+      /** Whether documents that anyone, or everyone in a domain, can open who knows the link may be read by these people here, too. Otherwise, only rights that need no link count. */
+      links_grant: boolean;
+      /** The base address of the API, if it is not `https://www.googleapis.com`. */
+      api_url?: string;
+      /** The address that tokens are requested at, if it is not `https://oauth2.googleapis.com/token`. */
+      token_url?: string;
+    }
+  | {
+      kind: "share_point";
+      /** The directory: the ID of the tenant, or one of its domains. */
+      tenant: string;
+      /** The application (client) ID of the app registration. */
+      client_id: string;
+      /** The address of the site, such as `https://contoso.sharepoint.com/sites/Team`. Either this or `user`. */
+      site?: string;
+      /** The user name or ID of the person whose OneDrive it is. */
+      user?: string;
+      /** The name of a library of the site. All its libraries if absent. */
+      library?: string;
+      /** A folder in the library, such as `Projects/2025`. The whole library if absent. */
+      folder?: string;
+      /** Whether documents that were shared by a link for anyone or for everyone in the organization may be read by everyone who may read the collection. Otherwise, such a link gives a right only to people who have used it, as others need to know the link. */
+      links_grant: boolean;
+      /** The base address of Microsoft Graph, if it is not `https://graph.microsoft.com`. */
+      graph_url?: string;
+      /** The base address of the login server, if it is not `https://login.microsoftonline.com`. */
+      login_url?: string;
+    };
 
 /** Where the documents come from, without its secret. */
 export type SourceSettingsInput =
-  | FolderSettings
-  | S3SettingsInput
-  | WebDavSettingsInput
-  | GitSettingsInput
+  | {
+      kind: "folder";
+      /** Its path: one of the folders that the administrator offers, or a folder in it. */
+      path: string;
+    }
+  | {
+      kind: "s3";
+      /** The address of the store, such as `https://minio.example.com`; absent for AWS. */
+      endpoint?: string | null;
+      /** The region, such as `eu-central-1`; `auto` for R2. Empty for a store without regions. */
+      region?: string;
+      /** The name of the bucket. */
+      bucket: string;
+      /** Only keys that begin with this are listed, such as `handbook/`; keys rarely begin with a slash. */
+      prefix?: string;
+      /** The id of the access key; empty for a bucket that everyone may list. The secret is the secret access key. */
+      access_key_id?: string;
+    }
+  | {
+      kind: "web_dav";
+      /** The address of the folder, for Nextcloud and ownCloud such as `https://cloud.example.com/remote.php/dav/files/USER/Documents`. */
+      url: string;
+      /** The user; empty for a folder that everyone may read. The secret is the password, for Nextcloud and ownCloud better an app password. */
+      user?: string;
+    }
+  | {
+      kind: "git";
+      /** Its address, such as `https://git.example.com/team/handbook.git`. */
+      url: string;
+      /** The branch or tag; the default branch if absent. */
+      branch?: string | null;
+      /** The folder in it, such as `docs`; empty for all files. */
+      folder?: string;
+      /** The user, if the repository is not public. The secret is the password or, better, an access token, which usually needs no user. */
+      user?: string;
+    }
   | ImapSettingsInput
-  | FeedSettingsInput
-  | ConfluenceSettingsInput
-  | NotionSettingsInput
-  | GoogleDriveSettingsInput
-  | SharePointSettingsInput;
+  | {
+      kind: "feed";
+      /** Its address. */
+      url: string;
+      /** The user, if the feed is not public. The secret is the password. */
+      user?: string;
+    }
+  | {
+      kind: "confluence";
+      /** Its address, such as `https://example.atlassian.net/wiki` or `https://wiki.example.com`. */
+      url: string;
+      /** Which one it is. */
+      edition: ConfluenceEdition;
+      /** The email address of the account, in Cloud. */
+      email?: string | null;
+      /** The keys of the spaces. All spaces that the account sees if empty. */
+      spaces?: string[];
+      /** Whether attachments are documents, too. */
+      attachments?: boolean;
+      /** Whether rights of spaces are mirrored. Without, everyone who may read the collection may read pages without restrictions: for Data Center before 9.1, which does not tell the rights. */
+      space_rights?: boolean;
+      /** Names of groups that all people with an account are in, such as `confluence-users`. What they may read may be read by everyone who may read the collection. */
+      everyone_groups?: string[];
+      /** The base address of the API, if it is another one, such as `https://api.atlassian.com/ex/confluence/CLOUD-ID/wiki` for tokens with scopes. */
+      api_url?: string | null;
+    }
+  | {
+      kind: "notion";
+      /** The base address of the API, if it is not `https://api.notion.com`. */
+      api_url?: string | null;
+    }
+  | {
+      kind: "google_drive";
+      /** The ID of the folder or the shared drive: the last part of its address. */
+      folder: string;
+      /** The email address of the person that the service account acts for. */
+      subject?: string | null;
+      /** Whether rights are mirrored, which only an account that may share the documents (editor, content manager) can see. Without, everyone who may read the collection may read all documents. */
+      rights?: boolean;
+      /** Whether documents that anyone, or everyone in a domain, can open who knows the link may be read by these people here, too. Otherwise, only rights that need no link count. */
+      links_grant?: boolean;
+      /** The base address of the API, if it is not `https://www.googleapis.com`. */
+      api_url?: string | null;
+      /** The address that tokens are requested at, if it is not `https://oauth2.googleapis.com/token`. */
+      token_url?: string | null;
+    }
+  | {
+      kind: "share_point";
+      /** The directory: the ID of the tenant, or one of its domains. */
+      tenant: string;
+      /** The application (client) ID of the app registration. */
+      client_id: string;
+      /** The address of the site, such as `https://contoso.sharepoint.com/sites/Team`. Either this or `user`. */
+      site?: string | null;
+      /** The user name or ID of the person whose OneDrive it is. */
+      user?: string | null;
+      /** The name of a library of the site. All its libraries if absent. */
+      library?: string | null;
+      /** A folder in the library, such as `Projects/2025`. The whole library if absent. */
+      folder?: string | null;
+      /** Whether documents that were shared by a link for anyone or for everyone in the organization may be read by everyone who may read the collection. Otherwise, such a link gives a right only to people who have used it, as others need to know the link. */
+      links_grant?: boolean;
+      /** The base address of Microsoft Graph, if it is not `https://graph.microsoft.com`. */
+      graph_url?: string | null;
+      /** The base address of the login server, if it is not `https://login.microsoftonline.com`. */
+      login_url?: string | null;
+    };
 
 /** A page of the web as it was read. */
 export type StoredPage = {
@@ -4050,22 +4008,6 @@ export type User = {
 
 /** A role. */
 export type UserRole = "admin" | "user";
-
-/** A folder of a WebDAV server. Files and folders whose name begins with a dot are left out. */
-export type WebDavSettings = {
-  /** The address of the folder, for Nextcloud and ownCloud such as `https://cloud.example.com/remote.php/dav/files/USER/Documents`. */
-  url: string;
-  /** The user; empty for a folder that everyone may read. The secret is the password, for Nextcloud and ownCloud better an app password. */
-  user: string;
-};
-
-/** A folder of a WebDAV server. Files and folders whose name begins with a dot are left out. */
-export type WebDavSettingsInput = {
-  /** The address of the folder, for Nextcloud and ownCloud such as `https://cloud.example.com/remote.php/dav/files/USER/Documents`. */
-  url: string;
-  /** The user; empty for a folder that everyone may read. The secret is the password, for Nextcloud and ownCloud better an app password. */
-  user?: string;
-};
 
 /** The search providers, in the order in which they are tried. */
 export type WebSearch = {

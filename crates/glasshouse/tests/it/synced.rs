@@ -58,7 +58,7 @@ async fn synchronize(server: &Server, who: &str, at: &str, documents: Value) -> 
 async fn found(server: &Server, who: &str) -> Vec<String> {
     let query = json!({"query": "kumquat"});
     let found = server.post("/api/v1/knowledge/search", who, &query).await;
-    let mut names: Vec<String> = found.json()["passages"]
+    let mut names: Vec<String> = found.json()["results"]
         .as_array()
         .unwrap()
         .iter()

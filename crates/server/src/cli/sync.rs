@@ -309,6 +309,8 @@ impl Server {
     fn new(address: &str, key: Secret) -> anyhow::Result<Self> {
         let base = format!("{}/", address.trim_end_matches('/')).parse();
         let base = base.with_context(|| format!("{address} is no address"))?;
+        // Fails only if a provider is already installed, which is fine.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().timeout(PATIENCE).build()?;
         Ok(Self { client, base, key })
     }
