@@ -333,6 +333,57 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
         "/api/v1/knowledge/{collection}/crawls/{crawl}/dismiss",
         Access::User,
     ),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/sources",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/sources",
+        Access::User,
+    ),
+    (
+        "PUT",
+        "/api/v1/knowledge/{collection}/sources/{source}",
+        Access::User,
+    ),
+    (
+        "DELETE",
+        "/api/v1/knowledge/{collection}/sources/{source}",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/sources/{source}/sync",
+        Access::User,
+    ),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/sources/{source}/syncs",
+        Access::User,
+    ),
+    ("POST", "/api/v1/knowledge/{collection}/sync", Access::User),
+    (
+        "GET",
+        "/api/v1/knowledge/{collection}/sync/{sync}",
+        Access::User,
+    ),
+    (
+        "PUT",
+        "/api/v1/knowledge/{collection}/sync/{sync}/document",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/sync/{sync}/complete",
+        Access::User,
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/sync/{sync}/cancel",
+        Access::User,
+    ),
     ("GET", "/api/v1/knowledge/{collection}/graph", Access::User),
     ("PUT", "/api/v1/knowledge/{collection}/graph", Access::User),
     (

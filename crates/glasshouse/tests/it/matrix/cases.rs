@@ -417,6 +417,22 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/cancel", Missing, 404),
     case("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/dismiss", Missing, 204),
     case("POST", "/api/v1/knowledge/{collection}/crawls/{crawl}/retry", Missing, 204),
+    case("GET", "/api/v1/knowledge/{collection}/sources", Missing, 200),
+    // Folders of the server are for administrators.
+    case("POST", "/api/v1/knowledge/{collection}/sources", Missing, 403)
+        .sends(r#"{"name":"kumquat","settings":{"from":{"kind":"folder","path":"/kumquat"}}}"#),
+    // A client sends the documents of this one.
+    case("PUT", "/api/v1/knowledge/{collection}/sources/{source}", Missing, 409)
+        .sends(r#"{"name":"kumquat","settings":{"from":{"kind":"folder","path":"/kumquat"}}}"#),
+    case("POST", "/api/v1/knowledge/{collection}/sources/{source}/sync", Missing, 409),
+    case("GET", "/api/v1/knowledge/{collection}/sources/{source}/syncs", Missing, 200),
+    case("POST", "/api/v1/knowledge/{collection}/sync", Missing, 201).sends(r#"{"source":"Other kumquats","documents":[]}"#),
+    case("GET", "/api/v1/knowledge/{collection}/sync/{sync}", Missing, 200),
+    case("PUT", "/api/v1/knowledge/{collection}/sync/{sync}/document", Missing, 404)
+        .at("/api/v1/knowledge/{collection}/sync/{sync}/document?id=b").sends("kumquat"),
+    case("POST", "/api/v1/knowledge/{collection}/sync/{sync}/complete", Missing, 200).sends("{}"),
+    case("POST", "/api/v1/knowledge/{collection}/sync/{sync}/cancel", Missing, 404),
+    case("DELETE", "/api/v1/knowledge/{collection}/sources/{source}", Missing, 204),
     case("DELETE", "/api/v1/knowledge/{collection}", Missing, 204),
     case("POST", "/api/v1/attachments", Own(202), 202).at("/api/v1/attachments?name=c.txt").sends("kumquat"),
     // Pages of the web as they were read

@@ -344,6 +344,19 @@ impl World {
                 &json!({}),
             )
             .await;
+        let path = format!("/api/v1/knowledge/{collection}/sync");
+        let sync = server
+            .post(
+                &path,
+                who,
+                &json!({
+                    "source": CANARY,
+                    "documents": [{"id": "a", "name": CANARY, "version": CANARY}],
+                }),
+            )
+            .await;
+        sync.expect(201);
+        let sync = sync.json();
         let page = store::Page {
             id: domain::PageId::generate(),
             owner: owner.parse().unwrap(),
@@ -398,6 +411,8 @@ impl World {
             ("run", run),
             ("schedule", text(&schedule["id"])),
             ("subscription", text(&push["id"])),
+            ("source", text(&sync["source"])),
+            ("sync", text(&sync["id"])),
             ("webhook", text(&webhook["id"])),
             ("session", session),
             ("mcp", mcp_session),
