@@ -85,7 +85,7 @@ use crate::{
         skills::SkillsFolder,
         workspaces::{ChatFiles, Workspaces},
     },
-    web::{self, Crawler, Web, WebParts},
+    web::{self, Crawler, SitePages, Web, WebParts},
 };
 
 /// The configuration and services. Handlers take those that they use.
@@ -370,6 +370,7 @@ impl App {
             config: live.clone(),
             documents: documents.clone(),
             outbound: outbound.clone(),
+            pages: Arc::new(SitePages(web.clone())),
             sealer: sealer.clone(),
             stopping: stopping.clone(),
             store: store.clone(),

@@ -4,6 +4,7 @@
 mod crawl;
 mod providers;
 mod search_settings;
+mod site_pages;
 mod tools;
 
 use std::{path::PathBuf, sync::Arc};
@@ -24,6 +25,7 @@ use crate::{
 pub(crate) use crawl::Crawler;
 use search_settings::SearchChoice;
 pub(crate) use search_settings::{SearchKindName, SearchProviderChange, SearchProviderView};
+pub(crate) use site_pages::SitePages;
 pub(crate) use tools::{FETCH, PagePart, SEARCH, fetch_spec, search_spec};
 
 /// Maximum length of a stored title, characters.

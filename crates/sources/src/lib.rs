@@ -16,12 +16,13 @@ mod problem;
 mod readers;
 mod s3;
 mod share_point;
+mod site;
 #[cfg(test)]
 mod test_server;
 mod web_dav;
 mod xml;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
 use outbound::Outbound;
@@ -45,6 +46,8 @@ use s3::S3;
 pub use s3::S3Settings;
 use share_point::SharePoint;
 pub use share_point::SharePointSettings;
+use site::Site;
+pub use site::{PageReader, SitePage, SiteSettings};
 use web_dav::WebDav;
 pub use web_dav::WebDavSettings;
 
@@ -64,6 +67,8 @@ pub enum SourceSettings {
     Imap(ImapSettings),
     /// An RSS, Atom or JSON feed.
     Feed(FeedSettings),
+    /// Pages of a website.
+    Site(SiteSettings),
     /// Spaces of Confluence.
     Confluence(ConfluenceSettings),
     /// Pages of Notion.
@@ -84,7 +89,7 @@ impl SourceSettings {
 
     fn place(&self) -> Vec<&str> {
         let all: &[Option<&str>] = match self {
-            Self::Folder(_) => &[],
+            Self::Folder(_) | Self::Site(_) => &[],
             Self::S3(s3) => &[s3.endpoint.as_deref(), Some(&s3.access_key_id)],
             Self::WebDav(dav) => &[Some(&dav.url), Some(&dav.user)],
             Self::Git(git) => &[Some(&git.url), Some(&git.user)],
@@ -237,6 +242,7 @@ enum Kind {
     Git(Box<Git>),
     Imap(Box<Imap>),
     Feed(Box<Feed>),
+    Site(Box<Site>),
     Confluence(Box<Confluence>),
     Notion(Box<Notion>),
     GoogleDrive(Box<GoogleDrive>),
@@ -271,6 +277,7 @@ impl Source {
             SourceSettings::Feed(settings) => {
                 Kind::Feed(Box::new(Feed::new(&settings, secret, outbound)?))
             }
+            SourceSettings::Site(settings) => Kind::Site(Box::new(Site::new(&settings, outbound)?)),
             SourceSettings::Confluence(settings) => {
                 Kind::Confluence(Box::new(Confluence::new(settings, secret, &surroundings)?))
             }
@@ -287,6 +294,15 @@ impl Source {
         Ok(Self { kind, surroundings })
     }
 
+    /// With what downloads the pages of a website; the other kinds do without.
+    #[must_use]
+    pub fn reading_pages(mut self, reader: Arc<dyn PageReader>) -> Self {
+        if let Kind::Site(site) = &mut self.kind {
+            site.reader = Some(reader);
+        }
+        self
+    }
+
     /// Lists all documents.
     ///
     /// # Errors
@@ -299,6 +315,7 @@ impl Source {
             Kind::Git(git) => git.list(&self.surroundings).await,
             Kind::Imap(imap) => imap.list(&self.surroundings).await,
             Kind::Feed(feed) => feed.list(&self.surroundings).await,
+            Kind::Site(site) => site.list(&self.surroundings).await,
             Kind::Confluence(confluence) => confluence.list().await,
             Kind::Notion(notion) => notion.list().await,
             Kind::GoogleDrive(drive) => drive.list().await,
@@ -318,6 +335,7 @@ impl Source {
             Kind::Git(git) => git.read(item, &self.surroundings).await,
             Kind::Imap(imap) => imap.read(item, &self.surroundings).await,
             Kind::Feed(feed) => feed.read(item, &self.surroundings).await,
+            Kind::Site(site) => site.read(item, &self.surroundings).await,
             Kind::Confluence(confluence) => confluence.read(item).await,
             Kind::Notion(notion) => notion.read(item).await,
             Kind::GoogleDrive(drive) => drive.read(item).await,

@@ -3565,6 +3565,15 @@ export type SourceSettings =
       user: string;
     }
   | {
+      kind: "site";
+      /** The address of the first page. From the home page of a site, its sitemaps are followed, too. */
+      url: string;
+      /** How many links away pages of the same site are included, up to 10. */
+      depth: number;
+      /** The maximum number of pages, up to 5000. If there are more, pages that are gone stay in the collection. */
+      pages: number;
+    }
+  | {
       kind: "confluence";
       /** Its address, such as `https://example.atlassian.net/wiki` or `https://wiki.example.com`. */
       url: string;
@@ -3670,6 +3679,15 @@ export type SourceSettingsInput =
       url: string;
       /** The user, if the feed is not public. The secret is the password. */
       user?: string;
+    }
+  | {
+      kind: "site";
+      /** The address of the first page. From the home page of a site, its sitemaps are followed, too. */
+      url: string;
+      /** How many links away pages of the same site are included, up to 10. */
+      depth?: number;
+      /** The maximum number of pages, up to 5000. If there are more, pages that are gone stay in the collection. */
+      pages?: number;
     }
   | {
       kind: "confluence";

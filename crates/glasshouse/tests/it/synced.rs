@@ -347,3 +347,38 @@ async fn the_command_sends_a_folder() {
         printed(&wrong)
     );
 }
+
+#[tokio::test]
+async fn the_server_follows_a_site() {
+    let web = scripted::web::ClosedWeb::start().await.unwrap();
+    let server = Server::start_with(&[
+        ("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8"),
+        ("GLASSHOUSE_WEB_PAUSE_MS", "0"),
+    ])
+    .await;
+    let ada = server.set_up().await;
+    let at = collection(&server, &ada).await;
+    let from = json!({"kind": "site", "url": web.url("/traps"), "depth": 1, "pages": 5});
+    let body = json!({"name": "Site", "settings": {"from": from}});
+    let created = server.post(&format!("{at}/sources"), &ada, &body).await;
+    created.expect(201);
+    let created = created.json();
+    let place = format!("{at}/sources/{}", created["id"].as_str().unwrap());
+    let first = ended(&server, &ada, &place).await;
+    assert_eq!(
+        (&first["state"], &first["added"]),
+        (&json!("done"), &json!(5)),
+        "{first}"
+    );
+    // Nothing has changed there.
+    server
+        .post(&format!("{place}/sync"), &ada, &json!({}))
+        .await
+        .expect(202);
+    let second = ended(&server, &ada, &place).await;
+    assert_eq!(
+        (&second["added"], &second["updated"]),
+        (&json!(0), &json!(0)),
+        "{second}"
+    );
+}

@@ -13,7 +13,7 @@ use llm::Secret;
 use outbound::Outbound;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sources::{Source, SourceLimits, SourceSettings, Surroundings};
+use sources::{PageReader, Source, SourceLimits, SourceSettings, Surroundings};
 use store::{
     CollectionLimits, Document, DocumentState, Manifest, SourceItem, Store, StoreError,
     StoredSource, Sync,
@@ -59,6 +59,7 @@ pub(crate) struct Sources {
     pub(crate) config: LiveConfig,
     pub(crate) documents: Arc<Documents>,
     pub(crate) outbound: Outbound,
+    pub(crate) pages: Arc<dyn PageReader>,
     pub(crate) sealer: Arc<Sealer>,
     pub(crate) store: Store,
 }

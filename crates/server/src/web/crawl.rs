@@ -240,7 +240,7 @@ fn site_of(url: &str) -> String {
 }
 
 /// A document is named after its URL, with an extension for its type.
-fn document_name(body: &Body) -> String {
+pub(super) fn document_name(body: &Body) -> String {
     let address = body.url.as_str();
     let name = address
         .split_once("://")

@@ -438,6 +438,7 @@ fn settings_are_as_in_the_api() {
         "git",
         "imap",
         "feed",
+        "site",
         "confluence",
         "notion",
         "google_drive",

@@ -123,7 +123,7 @@ impl Sources {
         let patterns = Patterns::new(&options).map_err(of_error)?;
         let source = Source::new(options.from, &secret, self.surroundings());
         let source = source.map_err(|problem| self.words(&problem))?;
-        Ok((source, patterns))
+        Ok((source.reading_pages(Arc::clone(&self.pages)), patterns))
     }
 
     /// What a source has, without what is left out or invalid.
