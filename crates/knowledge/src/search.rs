@@ -76,8 +76,8 @@ pub struct Scores {
 /// Number of results that are ranked without related words, which find more but rank less exactly.
 const FIRST: usize = 10;
 
-/// The best chunks of these indexes, best first. Other indexes have no influence, neither by their chunks nor by their
-/// word frequencies.
+/// The best chunks of these indexes, best first. Other indexes, and documents that are not admitted, have no influence,
+/// neither by their chunks nor by their word frequencies.
 #[must_use]
 pub fn search(terms: &Terms, indexes: &[&Index], query: &Query<'_>) -> Vec<Hit> {
     let mut candidates = Candidates::new(indexes, query.admits);

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use domain::{CollectionId, DocumentId, EntityId, UserId};
 use store::{
-    Collection, CollectionLimits, Document, DocumentState, GraphPiece, NewUser, ReadingResult,
-    Store, StoreError, UserRole, Words,
+    Collection, CollectionLimits, Document, DocumentState, GraphPiece, GraphScope, NewUser,
+    ReadingResult, Store, StoreError, UserRole, Words,
 };
 
 /// Even ones are related to even ones, and odd ones to odd ones: no path connects the halves.
@@ -38,9 +38,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 async fn measure(name: &str, url: &str) -> Result<(), StoreError> {
     let store = Store::open(url).await?;
     let (owner, collection) = graph(&store).await?;
+    let graph = GraphScope::whole(collection);
     let id = async |thing: usize| {
         store
-            .entity_named(collection, &named(thing))
+            .entity_named(&graph, &named(thing))
             .await
             .map(|it| it.id)
     };
@@ -54,7 +55,7 @@ async fn measure(name: &str, url: &str) -> Result<(), StoreError> {
             let from = id(from + walk * 18).await?;
             let to = id(to + walk * 14).await?;
             let start = Instant::now();
-            let way = store.path(collection, from, to, MAX_STEPS).await?;
+            let way = store.path(&graph, from, to, MAX_STEPS).await?;
             times.push(start.elapsed());
             found += usize::from(!way.entities.is_empty());
         }

@@ -26,7 +26,7 @@ pub struct Account {
 /// Changes to an account. Fields that are `None` stay unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AccountChange {
-    /// Another address.
+    /// Another address, or the same to confirm it: it counts as proven.
     pub email: Option<String>,
     /// Another name.
     pub name: Option<String>,
@@ -94,7 +94,8 @@ impl Store {
             Some(false) => None,
             None => suspended_at,
         };
-        let sql = "UPDATE users SET email = $2, email_key = $3, name = $4, role = $5, suspended_at = $6 \
+        let sql = "UPDATE users SET email = $2, email_key = $3, name = $4, role = $5, suspended_at = $6, \
+                   email_unproven = (email_unproven AND NOT $7) \
                    WHERE id = $1 RETURNING id, email, name, role, created_at, suspended_at, \
                    EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor, \
                    EXISTS (SELECT 1 FROM passkeys WHERE passkeys.owner = users.id) AS has_passkeys";
@@ -107,6 +108,7 @@ impl Store {
         let row = match query
             .text(role_name(role))
             .bind(suspended_at)
+            .bind(change.email.is_some())
             .fetch_one()
             .await
         {

@@ -6,6 +6,7 @@ use domain::{CollectionId, CrawlId, DocumentId, UserId};
 use crate::{
     Store, StoreError,
     collection_readers::may_read,
+    document_readers::may_read_document,
     query::{Row, readable},
 };
 
@@ -335,7 +336,7 @@ impl Store {
             .is_some())
     }
 
-    /// The documents from crawls that a user may search, the latest crawl of one last.
+    /// The documents from crawls that a user may read, the latest crawl of one last.
     ///
     /// # Errors
     /// Database errors only.
@@ -345,8 +346,9 @@ impl Store {
              JOIN crawls ON crawls.id = crawl_pages.crawl \
              JOIN documents ON documents.id = crawl_pages.document \
              JOIN collections ON collections.id = crawls.collection \
-             WHERE {} AND NOT collections.attached ORDER BY crawls.id, crawl_pages.place",
-            may_read("$1")
+             WHERE {} AND {} AND NOT collections.attached ORDER BY crawls.id, crawl_pages.place",
+            may_read("$1"),
+            may_read_document("$1")
         );
         let read = |row: &Row| {
             let collection = row.id("collection")?;

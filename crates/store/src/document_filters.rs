@@ -1,8 +1,8 @@
 //! Filters the documents of a collection by type, name and time.
 
-use domain::{CollectionId, DocumentId};
+use domain::{CollectionId, DocumentId, UserId};
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, document_readers::may_read_document};
 
 /// A filter of documents; empty fields match all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,26 +18,29 @@ pub struct DocumentFilter {
 }
 
 impl Store {
-    /// The matching searchable documents of a collection.
+    /// The matching searchable documents of a collection that a user may read. The caller must have checked access to
+    /// the collection.
     ///
     /// # Errors
     /// Database errors only.
     pub async fn filtered_documents(
         &self,
+        reader: UserId,
         collection: CollectionId,
         filter: &DocumentFilter,
     ) -> Result<Vec<DocumentId>, StoreError> {
-        let sql = "SELECT id, name FROM documents WHERE collection = $1 AND version > 0 \
-                   AND updated_at >= $2 AND updated_at < $3";
+        let sql = format!(
+            "SELECT id, name FROM documents WHERE collection = $1 AND version > 0 \
+             AND updated_at >= $2 AND updated_at < $3 AND {}",
+            may_read_document("$4")
+        );
         let query = self
             .db()
-            .read(sql)
+            .built_to_read(sql)
             .id(collection)
-            .bind(filter.since.unwrap_or(i64::MIN));
-        let rows = query
-            .bind(filter.until.unwrap_or(i64::MAX))
-            .fetch_all()
-            .await?;
+            .bind(filter.since.unwrap_or(i64::MIN))
+            .bind(filter.until.unwrap_or(i64::MAX));
+        let rows = query.id(reader).fetch_all().await?;
         let mut wanted = Vec::new();
         for row in &rows {
             let name = row.get::<String>("name")?.to_lowercase();

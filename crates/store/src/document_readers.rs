@@ -5,7 +5,15 @@ use std::collections::BTreeSet;
 use domain::{CollectionId, DocumentId, UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::{Store, StoreError, query::Tx};
+use crate::{
+    Store, StoreError,
+    collection_readers::may_read,
+    knowledge::{DOCUMENT, Document, read_document},
+    query::{Tx, readable},
+};
+
+/// Maximum number of collections in one statement.
+const MAX_COLLECTIONS: usize = 500;
 
 /// Who may read a document, besides the owner of its collection. Names are compared in lower case.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +72,8 @@ pub(crate) fn may_read_document(reader: &str) -> String {
          OR EXISTS (SELECT 1 FROM document_readers JOIN users ON users.id = {reader} AND NOT users.email_unproven \
          WHERE document_readers.document = documents.id \
          AND (document_readers.kind = 'person' AND document_readers.name_key = users.email_key \
-         OR document_readers.kind = 'domain' AND users.email_key LIKE '%@' || document_readers.name_key)) \
+         OR document_readers.kind = 'domain' AND SUBSTR(users.email_key, \
+         LENGTH(users.email_key) - LENGTH(document_readers.name_key)) = '@' || document_readers.name_key)) \
          OR EXISTS (SELECT 1 FROM document_readers JOIN user_groups \
          ON document_readers.name_key IN (user_groups.name_key, LOWER(user_groups.provider_name)) \
          JOIN group_members ON group_members.group_id = user_groups.id AND group_members.member = {reader} \
@@ -110,21 +119,76 @@ impl Store {
         tx.commit().await
     }
 
-    /// The documents of a collection that a user may not read although they may read the collection.
+    /// A document that a user may read.
+    ///
+    /// # Errors
+    /// `NotFound`, also without access to it or to its collection.
+    pub async fn readable_document(
+        &self,
+        reader: UserId,
+        collection: CollectionId,
+        id: DocumentId,
+    ) -> Result<Document, StoreError> {
+        let sql = format!(
+            "SELECT {DOCUMENT} FROM documents WHERE id = $1 AND collection = $2 AND {} \
+             AND EXISTS (SELECT 1 FROM collections WHERE collections.id = $2 AND {})",
+            may_read_document("$3"),
+            may_read("$3")
+        );
+        let query = self
+            .db()
+            .built_to_read(sql)
+            .id(id)
+            .id(collection)
+            .id(reader);
+        read_document(&query.fetch_one().await?)
+    }
+
+    /// The documents of a collection that a user may read, by name. Empty without access to the collection.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn readable_documents(
+        &self,
+        reader: UserId,
+        collection: CollectionId,
+    ) -> Result<Vec<Document>, StoreError> {
+        let sql = format!(
+            "SELECT {DOCUMENT} FROM documents WHERE collection = $1 AND {} \
+             AND EXISTS (SELECT 1 FROM collections WHERE collections.id = $1 AND {}) ORDER BY name, id",
+            may_read_document("$2"),
+            may_read("$2")
+        );
+        let query = self.db().built_to_read(sql).id(collection).id(reader);
+        Ok(readable(&query.fetch_all().await?, read_document))
+    }
+
+    /// The documents of these collections that a user may not read although they may read the collections. The caller
+    /// must have checked access to these.
     ///
     /// # Errors
     /// Database errors only.
     pub async fn hidden_documents(
         &self,
         reader: UserId,
-        collection: CollectionId,
+        collections: &[CollectionId],
     ) -> Result<Vec<DocumentId>, StoreError> {
-        let sql = format!(
-            "SELECT id FROM documents WHERE collection = $1 AND restricted AND NOT {}",
-            may_read_document("$2")
-        );
-        let query = self.db().built(sql).id(collection).id(reader);
-        let rows = query.fetch_all().await?;
-        rows.iter().map(|row| row.id("id")).collect()
+        let mut hidden = Vec::new();
+        for collections in collections.chunks(MAX_COLLECTIONS) {
+            let list: Vec<String> = (2..=collections.len() + 1)
+                .map(|at| format!("${at}"))
+                .collect();
+            let sql = format!(
+                "SELECT id FROM documents WHERE restricted AND collection IN ({}) AND NOT {}",
+                list.join(", "),
+                may_read_document("$1")
+            );
+            let query = self.db().built_to_read(sql).id(reader);
+            let query = collections.iter().fold(query, |query, id| query.id(id));
+            for row in &query.fetch_all().await? {
+                hidden.push(row.id("id")?);
+            }
+        }
+        Ok(hidden)
     }
 }

@@ -1,6 +1,7 @@
 //! The knowledge graph of documents: entities and relations with supporting quotes, stored per document.
 
 mod aliases;
+mod scope;
 mod shares;
 mod walks;
 
@@ -11,11 +12,13 @@ use domain::{CollectionId, DocumentId, EntityId, UserId};
 use crate::{
     Store, StoreError,
     collection_readers::may_read,
+    document_readers::may_read_document,
     pauses::NEVER,
     query::{Row, Tx},
     search::key_pattern,
 };
 pub use aliases::GraphAlias;
+pub use scope::GraphScope;
 pub use shares::{GraphShare, SharedEntity, SharedRelation, WholeShare};
 
 /// A document claimed for graph extraction.
@@ -116,10 +119,17 @@ pub struct Subgraph {
     pub relations: Vec<Relation>,
 }
 
-const ENTITY: &str = "entities.id, entities.name, entities.kind, \
-    (SELECT COUNT(*) FROM mentions WHERE entity = entities.id) AS mentions, \
-    (SELECT COUNT(*) FROM relations WHERE source = entities.id) + \
-    (SELECT COUNT(*) FROM relations WHERE target = entities.id) AS relations";
+/// The columns of an entity with its counts. The scope's placeholders begin at `at`.
+fn entity_columns(scope: &GraphScope, at: usize) -> String {
+    let mentions = scope.mentions(at);
+    let relations = scope.relations(at);
+    format!(
+        "entities.id, entities.name, entities.kind, \
+         (SELECT COUNT(*) FROM {mentions} WHERE entity = entities.id) AS mentions, \
+         (SELECT COUNT(*) FROM {relations} WHERE source = entities.id) + \
+         (SELECT COUNT(*) FROM {relations} WHERE target = entities.id) AS relations"
+    )
+}
 
 impl Store {
     /// Claims a document of a collection with a graph until `until`: then its holder is presumed dead. Results from an
@@ -301,25 +311,29 @@ impl Store {
         tx.commit().await
     }
 
-    /// Whether a collection has a graph, and the progress of its documents.
+    /// Whether a collection has a graph, and the progress of the documents in this scope.
     ///
     /// # Errors
     /// `NotFound`.
     pub async fn graph_state(
         &self,
-        id: CollectionId,
+        scope: &GraphScope,
     ) -> Result<(bool, Vec<GraphedDocument>), StoreError> {
         let row = self
             .db()
             .read("SELECT graph FROM collections WHERE id = $1")
-            .id(id)
+            .id(scope.collection())
             .fetch_one()
             .await?;
-        let sql = "SELECT documents.id, documents.name, COALESCE(done.done, 0) AS done, \
-                   COALESCE(done.pieces, 0) AS pieces, done.problem FROM documents \
-                   LEFT JOIN document_graphs AS done ON done.document = documents.id AND done.version = documents.version \
-                   WHERE collection = $1 AND documents.chunks > 0 ORDER BY documents.name, documents.id";
-        let rows = self.db().read(sql).id(id).fetch_all().await?;
+        let sql = format!(
+            "SELECT documents.id, documents.name, COALESCE(done.done, 0) AS done, \
+             COALESCE(done.pieces, 0) AS pieces, done.problem FROM documents \
+             LEFT JOIN document_graphs AS done ON done.document = documents.id AND done.version = documents.version \
+             WHERE collection = $1 AND documents.chunks > 0 AND {} ORDER BY documents.name, documents.id",
+            scope.documents(2)
+        );
+        let query = self.db().built_to_read(sql).id(scope.collection());
+        let rows = scope.bind(query).fetch_all().await?;
         let documents = rows.iter().map(|row| {
             Ok(GraphedDocument {
                 document: row.id("id")?,
@@ -335,22 +349,20 @@ impl Store {
         ))
     }
 
-    /// The number of a collection's documents that are not read yet.
+    /// The number of documents in this scope that are not read yet.
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn unread_documents(&self, id: CollectionId) -> Result<u64, StoreError> {
-        let sql =
-            "SELECT COUNT(*) AS unread FROM documents WHERE collection = $1 AND state = 'waiting'";
-        self.db()
-            .read(sql)
-            .id(id)
-            .fetch_one()
-            .await?
-            .number("unread")
+    pub async fn unread_documents(&self, scope: &GraphScope) -> Result<u64, StoreError> {
+        let sql = format!(
+            "SELECT COUNT(*) AS unread FROM documents WHERE collection = $1 AND state = 'waiting' AND {}",
+            scope.documents(2)
+        );
+        let query = self.db().built_to_read(sql).id(scope.collection());
+        scope.bind(query).fetch_one().await?.number("unread")
     }
 
-    /// The collections with a nonempty graph that a user may search.
+    /// The collections in whose graph a user sees an entity.
     ///
     /// # Errors
     /// Database errors only.
@@ -360,8 +372,10 @@ impl Store {
     ) -> Result<HashSet<CollectionId>, StoreError> {
         let sql = format!(
             "SELECT id FROM collections WHERE graph AND {} \
-             AND EXISTS (SELECT 1 FROM entities WHERE collection = collections.id)",
-            may_read("$1")
+             AND EXISTS (SELECT 1 FROM documents JOIN mentions ON mentions.document = documents.id \
+             WHERE documents.collection = collections.id AND {})",
+            may_read("$1"),
+            may_read_document("$1")
         );
         self.db()
             .built(sql)
@@ -379,23 +393,25 @@ impl Store {
     /// Database errors only.
     pub async fn entities(
         &self,
-        collection: CollectionId,
+        scope: &GraphScope,
         words: &str,
         limit: u32,
     ) -> Result<Vec<Entity>, StoreError> {
         let sql = format!(
-            "SELECT {ENTITY} FROM entities WHERE collection = $1 AND name_key LIKE $2 ESCAPE '\\' \
-             ORDER BY relations DESC, mentions DESC, entities.id LIMIT $3"
+            "SELECT {} FROM {} WHERE collection = $1 AND name_key LIKE $2 ESCAPE '\\' \
+             ORDER BY relations DESC, mentions DESC, entities.id LIMIT $3",
+            entity_columns(scope, 4),
+            scope.entities(4)
         );
         let query = self
             .db()
             .built(sql)
-            .id(collection)
+            .id(scope.collection())
             .text(&key_pattern(words))
             .bind(i64::from(limit));
-        let found: Result<_, StoreError> =
-            query.fetch_all().await?.iter().map(read_entity).collect();
-        self.as_one(collection, &self.aliases(collection).await?, found?)
+        let rows = scope.bind(query).fetch_all().await?;
+        let found: Result<_, StoreError> = rows.iter().map(read_entity).collect();
+        self.as_one(scope, &self.aliases(scope).await?, found?)
             .await
     }
 
@@ -403,22 +419,14 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn entity_named(
-        &self,
-        collection: CollectionId,
-        key: &str,
-    ) -> Result<Entity, StoreError> {
-        let sql = format!("SELECT {ENTITY} FROM entities WHERE collection = $1 AND name_key = $2");
-        let found = read_entity(
-            &self
-                .db()
-                .built(sql)
-                .id(collection)
-                .text(key)
-                .fetch_one()
-                .await?,
-        )?;
-        self.entity_alone(collection, found.id).await
+    pub async fn entity_named(&self, scope: &GraphScope, key: &str) -> Result<Entity, StoreError> {
+        let sql = format!(
+            "SELECT id FROM {} WHERE collection = $1 AND name_key = $2",
+            scope.entities(3)
+        );
+        let query = self.db().built(sql).id(scope.collection()).text(key);
+        let found = scope.bind(query).fetch_one().await?;
+        self.entity_alone(scope, found.id("id")?).await
     }
 
     /// An entity, at most `limit` of its mentions, and its relations.
@@ -427,23 +435,25 @@ impl Store {
     /// `NotFound`.
     pub async fn entity(
         &self,
-        collection: CollectionId,
+        scope: &GraphScope,
         id: EntityId,
         limit: u32,
     ) -> Result<(Entity, Vec<GraphQuote>), StoreError> {
-        let entity = self.entity_alone(collection, id).await?;
-        let ids = self.aliases(collection).await?.with_others(&[entity.id]);
+        let entity = self.entity_alone(scope, id).await?;
+        let ids = self.aliases(scope).await?.with_others(&[entity.id]);
         let sql = format!(
-            "SELECT DISTINCT document, documents.name, first, behind, quote FROM mentions \
+            "SELECT DISTINCT document, documents.name, first, behind, quote FROM {} \
              JOIN documents ON documents.id = mentions.document WHERE entity IN ({}) \
              ORDER BY documents.name, document, first, behind, quote LIMIT ${}",
+            scope.mentions(ids.len() + 2),
             numbered(&ids),
             ids.len() + 1
         );
         let query = ids
             .iter()
             .fold(self.db().built(sql), |query, id| query.id(id));
-        let rows = query.bind(i64::from(limit)).fetch_all().await?;
+        let query = query.bind(i64::from(limit));
+        let rows = scope.bind(query).fetch_all().await?;
         Ok((
             entity,
             rows.iter().map(read_quote).collect::<Result<_, _>>()?,
@@ -451,16 +461,10 @@ impl Store {
     }
 
     /// Includes the relations of its aliases; for an alias, returns its entity.
-    async fn entity_alone(
-        &self,
-        collection: CollectionId,
-        id: EntityId,
-    ) -> Result<Entity, StoreError> {
-        let aliases = self.aliases(collection).await?;
-        let found = self
-            .entities_alone(collection, &[aliases.entity(id)])
-            .await?;
-        self.as_one(collection, &aliases, found)
+    async fn entity_alone(&self, scope: &GraphScope, id: EntityId) -> Result<Entity, StoreError> {
+        let aliases = self.aliases(scope).await?;
+        let found = self.entities_alone(scope, &[aliases.entity(id)]).await?;
+        self.as_one(scope, &aliases, found)
             .await?
             .pop()
             .ok_or(StoreError::NotFound)

@@ -6,7 +6,7 @@ use crate::{
     Store, StoreError,
     accounts::{Account, read},
     query::Tx,
-    users::{NewUser, insert_user},
+    users::{AddressProof, NewUser, insert_user},
 };
 
 const OF_IDENTITY: &str = "SELECT id, email, name, role, users.created_at, suspended_at, \
@@ -58,18 +58,19 @@ impl Store {
         read(&row)
     }
 
-    /// Creates an account for an identity, atomically.
+    /// Creates an account for an identity, atomically. `proof` is whether the provider has verified the address.
     ///
     /// # Errors
     /// `Conflict` if the address is taken, or the identity is already linked.
     pub async fn create_user_with_identity(
         &self,
         user: &NewUser,
+        proof: AddressProof,
         issuer: &str,
         subject: &str,
     ) -> Result<Account, StoreError> {
         let mut tx = self.db().begin().await?;
-        let user_made = insert_user(&mut tx, user).await?;
+        let user_made = insert_user(&mut tx, user, proof).await?;
         add(&mut tx, issuer, subject, user.id, user.created_at).await?;
         tx.commit().await?;
         Ok(Account {

@@ -8,7 +8,7 @@ use crate::{
     Store, StoreError,
     groups::join_invited,
     query::{Row, Tx},
-    users::{NewUser, User, UserRole, insert_user, read_role, role_name},
+    users::{AddressProof, NewUser, User, UserRole, insert_user, read_role, role_name},
 };
 
 /// An invitation to be created.
@@ -187,6 +187,7 @@ impl Store {
     }
 
     /// Creates an account for an invited person, with the role and the groups of the invitation, and counts the use.
+    /// The address is proven if the invitation is for it.
     ///
     /// # Errors
     /// `NotFound` if the invitation is used up, expired, revoked or for another address; `Conflict("email")` if the
@@ -202,7 +203,7 @@ impl Store {
         let key = user.email.to_lowercase();
         let sql = "UPDATE invitations SET uses = uses + 1 \
                    WHERE token_hash = $1 AND expires_at > $2 AND uses < most_uses \
-                   AND (email_key IS NULL OR email_key = $3) RETURNING id, role";
+                   AND (email_key IS NULL OR email_key = $3) RETURNING id, role, email_key";
         let query = tx.query(sql).bind(&token_hash[..]).bind(now).text(&key);
         let used = query.fetch_one().await?;
         let sql = "SELECT id FROM users WHERE email_key = $1";
@@ -212,12 +213,17 @@ impl Store {
         }
         let invitation = used.id("id")?;
         let role = read_role(&used)?;
+        let proof = match used.get::<Option<String>>("email_key")? {
+            Some(_) => AddressProof::Proven,
+            None => AddressProof::Unproven,
+        };
         let user = insert_user(
             &mut tx,
             &NewUser {
                 role,
                 ..user.clone()
             },
+            proof,
         )
         .await?;
         let groups = join_invited(&mut tx, invitation, user.id).await?;

@@ -8,6 +8,7 @@ use crate::{
     Store, StoreError,
     collection_readers::may_read,
     db::Db,
+    document_readers::may_read_document,
     graph::forget_unnamed,
     pauses::forget_text,
     query::{Row, Tx, readable},
@@ -46,9 +47,9 @@ pub struct ListedCollection {
     pub collection: Collection,
     /// The owner's name.
     pub owner_name: String,
-    /// The number of documents.
+    /// The number of documents that the user may read.
     pub documents: u64,
-    /// The number of documents that are not read yet.
+    /// The number of these that are not processed yet.
     pub unread: u64,
     /// Whether it is shared with groups or individual people.
     pub shared: bool,
@@ -155,7 +156,7 @@ pub struct CollectionLimits {
 
 const COLLECTION: &str = "collections.id, collections.owner, collections.name, description, open, attached, collections.version, \
                           collections.created_at, collections.updated_at";
-const DOCUMENT: &str = "documents.id, collection, documents.name, size_bytes, state, picture, problem, documents.version, chunks, \
+pub(crate) const DOCUMENT: &str = "documents.id, collection, documents.name, size_bytes, state, picture, problem, documents.version, chunks, \
                         characters, documents.created_at, documents.updated_at";
 
 impl Store {
@@ -164,10 +165,12 @@ impl Store {
     /// # Errors
     /// Database errors only.
     pub async fn collections(&self, reader: UserId) -> Result<Vec<ListedCollection>, StoreError> {
+        let may_read_document = may_read_document("$1");
         let sql = format!(
             "SELECT {COLLECTION}, users.name AS owner_name, \
-             (SELECT COUNT(*) FROM documents WHERE collection = collections.id) AS documents, \
-             (SELECT COUNT(*) FROM documents WHERE collection = collections.id AND state = 'waiting') AS unread, \
+             (SELECT COUNT(*) FROM documents WHERE collection = collections.id AND {may_read_document}) AS documents, \
+             (SELECT COUNT(*) FROM documents WHERE collection = collections.id AND state = 'waiting' \
+             AND {may_read_document}) AS unread, \
              (EXISTS (SELECT 1 FROM collection_readers WHERE collection = collections.id) \
              OR EXISTS (SELECT 1 FROM collection_groups WHERE collection = collections.id)) AS shared \
              FROM collections JOIN users ON users.id = collections.owner WHERE {} AND NOT attached \
@@ -314,7 +317,7 @@ impl Store {
         despite_deadlocks(|| self.db().write(sql).id(id).id(owner).execute_on_one()).await
     }
 
-    /// A collection's documents by name.
+    /// A collection's documents by name, without access checks: for the owner and for internal jobs.
     ///
     /// # Errors
     /// Database errors only.
@@ -327,7 +330,7 @@ impl Store {
         ))
     }
 
-    /// A document of a collection.
+    /// A document of a collection, without access checks.
     ///
     /// # Errors
     /// `NotFound`.
@@ -691,7 +694,7 @@ fn read_collection(row: &Row) -> Result<Collection, StoreError> {
     })
 }
 
-fn read_document(row: &Row) -> Result<Document, StoreError> {
+pub(crate) fn read_document(row: &Row) -> Result<Document, StoreError> {
     let state = match row.get::<String>("state")?.as_str() {
         "waiting" => DocumentState::Waiting,
         "ready" => DocumentState::Ready,

@@ -108,8 +108,8 @@ pub use file_versions::{FileVersion, PastFile};
 pub use files::{FileContent, FileRow};
 pub use forks::{FileState, Fork};
 pub use graph::{
-    Entity, GraphAlias, GraphPiece, GraphQuote, GraphShare, GraphTask, GraphedDocument, Relation,
-    SharedEntity, SharedRelation, Subgraph, WholeShare, Words,
+    Entity, GraphAlias, GraphPiece, GraphQuote, GraphScope, GraphShare, GraphTask, GraphedDocument,
+    Relation, SharedEntity, SharedRelation, Subgraph, WholeShare, Words,
 };
 pub use groups::{AllGroups, Group, GroupMember, PermissionRow};
 pub use idempotency::{IdempotencyKey, StartedBefore};
@@ -147,7 +147,7 @@ pub use syncs::{ClaimedSync, Manifest, SourceItem, Sync, SyncItem, SyncItemState
 pub use usage::{
     Booking, Outcome as BookingOutcome, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,
 };
-pub use users::{NewUser, User, UserRole, UserWithPassword};
+pub use users::{AddressProof, NewUser, User, UserRole, UserWithPassword};
 pub use webhooks::{Delivery, Notice, Webhook};
 
 use db::Db;

@@ -85,6 +85,7 @@ migrations![
     "0061_readers_of_documents",
     "0062_chat_search_again",
     "0064_sources_of_documents",
+    "0065_unproven_addresses",
 ];
 
 /// Migrates a database up to that number, or to the newest before it.

@@ -16,14 +16,14 @@ pub struct NewPasswordReset {
 }
 
 impl Store {
-    /// Creates a link, replacing the person's earlier one.
+    /// Creates a link that an administrator hands over, replacing the person's earlier one.
     ///
     /// # Errors
     /// `NotFound` if there is no such account.
     pub async fn put_password_reset(&self, reset: &NewPasswordReset) -> Result<(), StoreError> {
-        let sql = "INSERT INTO password_resets (owner, token_hash, expires_at) VALUES ($1, $2, $3) \
+        let sql = "INSERT INTO password_resets (owner, token_hash, expires_at, mailed) VALUES ($1, $2, $3, FALSE) \
                    ON CONFLICT (owner) DO UPDATE \
-                   SET token_hash = excluded.token_hash, expires_at = excluded.expires_at";
+                   SET token_hash = excluded.token_hash, expires_at = excluded.expires_at, mailed = FALSE";
         let query = self
             .db()
             .write(sql)
@@ -32,7 +32,7 @@ impl Store {
         query.bind(reset.expires_at).execute().await.map(drop)
     }
 
-    /// Creates a link that was requested for the person, replacing an earlier one that expires by
+    /// Creates a link to be mailed to the person, who requested it, replacing an earlier one that expires by
     /// `unless_expires_after`. Returns `false` if there is one that expires later, which limits the links per person.
     ///
     /// # Errors
@@ -42,9 +42,9 @@ impl Store {
         reset: &NewPasswordReset,
         unless_expires_after: i64,
     ) -> Result<bool, StoreError> {
-        let sql = "INSERT INTO password_resets (owner, token_hash, expires_at) VALUES ($1, $2, $3) \
+        let sql = "INSERT INTO password_resets (owner, token_hash, expires_at, mailed) VALUES ($1, $2, $3, TRUE) \
                    ON CONFLICT (owner) DO UPDATE \
-                   SET token_hash = excluded.token_hash, expires_at = excluded.expires_at \
+                   SET token_hash = excluded.token_hash, expires_at = excluded.expires_at, mailed = TRUE \
                    WHERE password_resets.expires_at <= $4";
         let query = self
             .db()
@@ -90,7 +90,7 @@ impl Store {
         row.get("email")
     }
 
-    /// Uses the link: sets the person's password hash, and ends all sessions.
+    /// Uses the link: sets the person's password hash, and ends all sessions. A mailed link proves the address.
     ///
     /// # Errors
     /// `NotFound` if it is used up, expired or unknown; of concurrent callers only one succeeds.
@@ -101,17 +101,18 @@ impl Store {
         now: i64,
     ) -> Result<UserId, StoreError> {
         let mut tx = self.db().begin().await?;
-        let sql =
-            "DELETE FROM password_resets WHERE token_hash = $1 AND expires_at > $2 RETURNING owner";
-        let user = tx
+        let sql = "DELETE FROM password_resets WHERE token_hash = $1 AND expires_at > $2 RETURNING owner, mailed";
+        let used = tx
             .query(sql)
             .bind(&token_hash[..])
             .bind(now)
             .fetch_one()
-            .await?
-            .id("owner")?;
-        let sql = "UPDATE users SET password_hash = $2 WHERE id = $1";
-        tx.query(sql).id(user).text(hash).execute_on_one().await?;
+            .await?;
+        let user = used.id("owner")?;
+        let sql = "UPDATE users SET password_hash = $2, email_unproven = (email_unproven AND NOT $3) WHERE id = $1";
+        let query = tx.query(sql).id(user).text(hash);
+        let query = query.bind(used.get::<bool>("mailed")?);
+        query.execute_on_one().await?;
         end_all(&mut tx, user, None, now).await?;
         tx.commit().await?;
         Ok(user)

@@ -62,8 +62,18 @@ pub struct UserWithPassword {
     pub suspended: bool,
 }
 
-const INSERT: &str = "INSERT INTO users (id, email, email_key, name, role, password_hash, created_at) \
-                      VALUES ($1, $2, $3, $4, $5, $6, $7) \
+/// Whether somebody has checked that the address of an account belongs to its holder. The readers of a document are found
+/// by addresses, and an address that nobody has checked finds none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddressProof {
+    /// An administrator, an invitation for the address, a mail to it, or a sign-in provider.
+    Proven,
+    /// The holder chose it.
+    Unproven,
+}
+
+const INSERT: &str = "INSERT INTO users (id, email, email_key, name, role, password_hash, created_at, email_unproven) \
+                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
                       RETURNING id, email, name, role, created_at";
 
 const ANY_WITH_PASSWORD: &str = "SELECT id FROM users WHERE password_hash <> '' LIMIT 1";
@@ -72,7 +82,7 @@ const FIRST_ADMIN: &str = "SELECT id, email, name, role, created_at FROM users \
                            WHERE role = 'admin' AND suspended_at IS NULL ORDER BY created_at, id LIMIT 1";
 
 const TAKE_OVER: &str = "UPDATE users SET email = $2, email_key = $3, name = $4, role = $5, password_hash = $6, \
-                         created_at = $7 WHERE id = $1 RETURNING id, email, name, role, created_at";
+                         created_at = $7, email_unproven = $8 WHERE id = $1 RETURNING id, email, name, role, created_at";
 
 impl Store {
     /// Creates the first account, always as an administrator. An account without a password, which cannot be used to
@@ -106,30 +116,66 @@ impl Store {
                     created_at,
                     ..user.clone()
                 };
-                bind_user(tx.query(TAKE_OVER), &taken_over, UserRole::Admin)
-                    .fetch_one()
-                    .await?
+                bind_user(
+                    tx.query(TAKE_OVER),
+                    &taken_over,
+                    UserRole::Admin,
+                    AddressProof::Proven,
+                )
+                .fetch_one()
+                .await?
             }
             None => {
-                bind_user(tx.query(INSERT), user, UserRole::Admin)
-                    .fetch_one()
-                    .await?
+                bind_user(
+                    tx.query(INSERT),
+                    user,
+                    UserRole::Admin,
+                    AddressProof::Proven,
+                )
+                .fetch_one()
+                .await?
             }
         };
         tx.commit().await?;
         read_user(&row)
     }
 
-    /// Creates an account.
+    /// Creates an account for somebody whose address is known.
     ///
     /// # Errors
     /// `Conflict("email")` if the address is taken, case-insensitively.
     pub async fn create_user(&self, user: &NewUser) -> Result<User, StoreError> {
-        made(
-            bind_user(self.db().write(INSERT), user, user.role)
-                .fetch_one()
-                .await,
-        )
+        self.insert(user, AddressProof::Proven).await
+    }
+
+    /// Creates an account for somebody who signs up on their own. Nobody has checked the address.
+    ///
+    /// # Errors
+    /// `Conflict("email")` if the address is taken, case-insensitively.
+    pub async fn sign_up_user(&self, user: &NewUser) -> Result<User, StoreError> {
+        self.insert(user, AddressProof::Unproven).await
+    }
+
+    async fn insert(&self, user: &NewUser, proof: AddressProof) -> Result<User, StoreError> {
+        let query = bind_user(self.db().write(INSERT), user, user.role, proof);
+        made(query.fetch_one().await)
+    }
+
+    /// Records that an address belongs to the holder of an account; does nothing if it is not the account's address.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn prove_address(&self, user: UserId, email: &str) -> Result<(), StoreError> {
+        let email_key = email.to_lowercase();
+        // Every sign-in through a provider gets here, and most have nothing to write.
+        let sql = "SELECT id FROM users WHERE id = $1 AND email_key = $2 AND email_unproven";
+        let query = self.db().read(sql).id(user).text(&email_key);
+        if query.fetch_optional().await?.is_some() {
+            let sql = "UPDATE users SET email_unproven = FALSE WHERE id = $1 AND email_key = $2";
+            let query = self.db().write(sql).id(user).text(&email_key);
+            query.execute().await?;
+        }
+        Ok(())
     }
 
     /// The account with this id.
@@ -212,12 +258,13 @@ impl Store {
 }
 
 /// As [`Store::create_user`].
-pub(crate) async fn insert_user(tx: &mut Tx, user: &NewUser) -> Result<User, StoreError> {
-    made(
-        bind_user(tx.query(INSERT), user, user.role)
-            .fetch_one()
-            .await,
-    )
+pub(crate) async fn insert_user(
+    tx: &mut Tx,
+    user: &NewUser,
+    proof: AddressProof,
+) -> Result<User, StoreError> {
+    let query = bind_user(tx.query(INSERT), user, user.role, proof);
+    made(query.fetch_one().await)
 }
 
 fn made(row: Result<Row, StoreError>) -> Result<User, StoreError> {
@@ -228,7 +275,12 @@ fn made(row: Result<Row, StoreError>) -> Result<User, StoreError> {
     }
 }
 
-fn bind_user<'a>(query: Query<'a>, user: &NewUser, role: UserRole) -> Query<'a> {
+fn bind_user<'a>(
+    query: Query<'a>,
+    user: &NewUser,
+    role: UserRole,
+    proof: AddressProof,
+) -> Query<'a> {
     query
         .id(user.id)
         .text(&user.email)
@@ -237,6 +289,7 @@ fn bind_user<'a>(query: Query<'a>, user: &NewUser, role: UserRole) -> Query<'a> 
         .text(role_name(role))
         .text(&user.password_hash)
         .bind(user.created_at)
+        .bind(proof == AddressProof::Unproven)
 }
 
 /// The stored name of a role.

@@ -234,6 +234,23 @@ impl Part<'_> {
         !self.closed.get(chunk).copied().unwrap_or(false)
     }
 
+    /// Whether no chunk is excluded.
+    pub(super) fn is_whole(&self) -> bool {
+        self.closed.is_empty()
+    }
+
+    /// The number of the chunks that are not excluded, and their length in terms.
+    pub(super) fn size(&self) -> (usize, u64) {
+        let segment = &self.kept.segment;
+        if self.is_whole() {
+            return (segment.chunk_count(), segment.total_length());
+        }
+        let open = (0..segment.chunk_count()).filter(|chunk| self.is_open(*chunk));
+        open.fold((0, 0), |(chunks, terms), chunk| {
+            (chunks + 1, terms + u64::from(segment.length(chunk)))
+        })
+    }
+
     /// Removes the scores of excluded chunks.
     pub(super) fn close(&self, scores: &mut [f32]) {
         for (score, closed) in scores.iter_mut().zip(&self.closed) {

@@ -314,6 +314,26 @@ fn only_what_is_admitted_is_found() {
 }
 
 #[test]
+fn documents_that_are_not_admitted_change_no_score() {
+    let mine = [(1, TEXTS[0]), (2, TEXTS[1])];
+    let others = [(3, "Tides, tides and the moon."), (4, TEXTS[4])];
+    let meanings = [Meaning::Vector(vector("moon").to_vec())];
+    let query = Query {
+        meanings: &meanings,
+        ..ask("the tides of the moon")
+    };
+    let alone = search(&Terms::default(), &[&index(&mine)], &query);
+    let both = index(&[mine, others].concat());
+    let admits = |document| document < 3;
+    let query = Query {
+        admits: Some(&admits),
+        ..query
+    };
+    assert_eq!(search(&Terms::default(), &[&both], &query), alone);
+    assert!(!alone.is_empty());
+}
+
+#[test]
 fn an_index_that_is_not_asked_changes_nothing() {
     let mine = index(&[(1, TEXTS[0]), (2, TEXTS[1])]);
     let others = index(&[(3, TEXTS[4]), (4, TEXTS[2])]);

@@ -56,7 +56,7 @@ pub(super) fn own(terms: &Terms, languages: Languages, question: &str) -> Weight
     weights
 }
 
-/// The chunks of a part that have a word, with how often: by the term that occurs most often.
+/// The admitted chunks of a part that have a word, with how often: by the term that occurs most often.
 enum Matches<'a> {
     One(Postings<'a>),
     Several(Vec<(u32, u32)>),
@@ -67,13 +67,18 @@ impl<'a> Matches<'a> {
         let segment = &part.kept.segment;
         let mut lists = word.iter().filter_map(|term| segment.postings(*term));
         let first = lists.next()?;
-        let Some(second) = lists.next() else {
+        let second = lists.next();
+        if second.is_none() && part.is_whole() {
             return Some(Self::One(first));
-        };
-        let several = [first, second].into_iter().chain(lists);
+        }
+        let several = std::iter::once(first).chain(second).chain(lists);
         let mut matches: Vec<(u32, u32)> = Vec::new();
         for list in several {
-            list.each(|chunk, times| matches.push((chunk, times)));
+            list.each(|chunk, times| {
+                if part.is_open(chunk as usize) {
+                    matches.push((chunk, times));
+                }
+            });
         }
         matches.sort_unstable_by_key(|(chunk, times)| (*chunk, Reverse(*times)));
         matches.dedup_by_key(|(chunk, _)| *chunk);
@@ -97,7 +102,8 @@ impl<'a> Matches<'a> {
     }
 }
 
-/// Statistics over all chunks that BM25 needs.
+/// Statistics over the admitted chunks that BM25 needs. The others have no influence, since a reader may not know what
+/// is in them.
 pub(super) struct Scoring {
     chunks: f32,
     mean_length: f32,
@@ -109,9 +115,10 @@ pub(super) struct Scoring {
 )]
 impl Scoring {
     pub(super) fn of(candidates: &Candidates<'_>) -> Self {
-        let segments = || candidates.parts.iter().map(|part| &part.kept.segment);
-        let chunks: usize = segments().map(|segment| segment.chunk_count()).sum();
-        let terms: u64 = segments().map(|segment| segment.total_length()).sum();
+        let sizes = candidates.parts.iter().map(Part::size);
+        let (chunks, terms) = sizes.fold((0, 0), |(chunks, terms), (more, others)| {
+            (chunks + more, terms + others)
+        });
         Self {
             chunks: chunks as f32,
             mean_length: (terms as f32 / chunks.max(1) as f32).max(1.0),
@@ -196,8 +203,8 @@ impl Scoring {
         }
         let worth = |term: u64, weight: f32| {
             let parts = candidates.parts.iter();
-            let lists = parts.filter_map(|part| part.kept.segment.postings(term));
-            weight * self.rarity(lists.map(|list| list.count as usize).sum())
+            let matches = parts.filter_map(|part| Matches::of(part, &[term]));
+            weight * self.rarity(matches.map(|matches| matches.count()).sum())
         };
         let mut found: Vec<(f32, u64, f32)> = found
             .into_iter()

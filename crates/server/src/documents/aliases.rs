@@ -4,8 +4,8 @@ use crate::documents::Documents;
 use std::collections::HashMap;
 
 use agent::graph::key;
-use domain::{CollectionId, EntityId};
-use store::{GraphAlias, GraphQuote, StoreError};
+use domain::EntityId;
+use store::{GraphAlias, GraphQuote, GraphScope, StoreError};
 
 /// Maximum number of quotes examined.
 const QUOTES: u32 = 2_000;
@@ -33,14 +33,14 @@ struct Said {
 }
 
 impl Documents {
-    /// The merged names of a collection, and the aliases that its documents state but that are not merged yet.
+    /// The merged names of a graph, and the aliases that its documents state but that are not merged yet.
     pub(crate) async fn same_things(
         &self,
-        collection: CollectionId,
+        scope: &GraphScope,
     ) -> Result<(Vec<SameThing>, Vec<SameThing>), StoreError> {
-        let merged = self.store.graph_aliases(collection).await?;
+        let merged = self.store.graph_aliases(scope).await?;
         let mut proofs: HashMap<(String, String), GraphQuote> = HashMap::new();
-        for quote in self.store.bracketed_quotes(collection, QUOTES).await? {
+        for quote in self.store.bracketed_quotes(scope, QUOTES).await? {
             for said in all_said(&quote.quote) {
                 let pair = (key(&said.long), key(&said.short));
                 proofs.entry(pair).or_insert_with(|| at(&quote, &said));
@@ -50,7 +50,7 @@ impl Documents {
             .keys()
             .flat_map(|(long, short)| [long.clone(), short.clone()])
             .collect();
-        let known = self.store.entities_by_keys(collection, &keys).await?;
+        let known = self.store.entities_by_keys(scope, &keys).await?;
         let entity_of: HashMap<EntityId, EntityId> =
             merged.iter().map(|one| (one.alias, one.entity)).collect();
         let main = |id: EntityId| entity_of.get(&id).copied().unwrap_or(id);

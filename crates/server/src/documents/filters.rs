@@ -1,7 +1,7 @@
 //! Filters a search by file type, document name and date. Models write these in many forms; a value that cannot be
 //! parsed is reported, never ignored.
 
-use domain::{CollectionId, DocumentId};
+use domain::{CollectionId, DocumentId, UserId};
 use jiff::{Span, Timestamp, civil::Date, tz::TimeZone};
 use serde::Deserialize;
 use serde_json::Value;
@@ -212,19 +212,22 @@ fn shortened(word: &str) -> String {
     word.chars().take(40).collect()
 }
 
-/// Applies the filter: the collections with matching documents, and those documents; `None` if nothing matches. The
-/// caller must have checked access.
+/// Applies the filter: the collections with matching documents that the user may read, and those documents; `None` if
+/// nothing matches. The caller must have checked access to the collections.
 ///
 /// Only database errors.
 pub(crate) async fn narrow(
     store: &Store,
+    reader: UserId,
     searched: &[CollectionId],
     filter: &DocumentFilter,
 ) -> Result<Option<(Vec<CollectionId>, Vec<DocumentId>)>, StoreError> {
     let mut collections = Vec::new();
     let mut documents = Vec::new();
     for collection in searched {
-        let wanted = store.filtered_documents(*collection, filter).await?;
+        let wanted = store
+            .filtered_documents(reader, *collection, filter)
+            .await?;
         // A collection without a match is not searched at all.
         if !wanted.is_empty() {
             collections.push(*collection);

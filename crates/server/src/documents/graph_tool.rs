@@ -178,8 +178,8 @@ pub(crate) async fn walk(
         sources: Vec::new(),
     };
     for collection in &collections {
-        let found = look(documents, collection, &action, &name, to.as_deref()).await;
-        let (alone, graph) = found.map_err(|error| error.to_string())?;
+        let found = look(documents, owner, collection, &action, &name, to.as_deref());
+        let (alone, graph) = found.await.map_err(|error| error.to_string())?;
         tell(&mut walked, collection, &alone, &graph);
     }
     if walked.said.is_empty() {
@@ -193,27 +193,33 @@ pub(crate) async fn walk(
 /// The result from one collection: entities alone, and entities with their statements.
 async fn look(
     documents: &Arc<Documents>,
-    Collection { id, .. }: &Collection,
+    reader: UserId,
+    collection: &Collection,
     action: &Action,
     name: &str,
     to: Option<&str>,
 ) -> Result<(Vec<Entity>, Subgraph), StoreError> {
-    let meant = async |name: &str| match documents.store.entity_named(*id, &key(name)).await {
+    let scope = documents.store.graph_scope(reader, collection.id).await?;
+    let meant = async |name: &str| match documents.store.entity_named(&scope, &key(name)).await {
         // Part of a name is enough: the best match is taken.
-        Err(StoreError::NotFound) => Ok(documents.graph_entities(*id, &key(name), 1).await?.pop()),
+        Err(StoreError::NotFound) => {
+            Ok(documents.graph_entities(&scope, &key(name), 1).await?.pop())
+        }
         entity => entity.map(Some),
     };
     let nothing = || (Vec::new(), Subgraph::default());
     match action {
         Action::Find => Ok((
-            documents.graph_entities(*id, &key(name), MAX_FOUND).await?,
+            documents
+                .graph_entities(&scope, &key(name), MAX_FOUND)
+                .await?,
             Subgraph::default(),
         )),
         Action::Neighbours => match meant(name).await? {
             Some(entity) => Ok((
                 Vec::new(),
                 documents
-                    .graph_neighbours(*id, entity.id, 1, MAX_NEIGHBOURS)
+                    .graph_neighbours(&scope, entity.id, 1, MAX_NEIGHBOURS)
                     .await?,
             )),
             None => Ok(nothing()),
@@ -221,7 +227,9 @@ async fn look(
         Action::Path => match (meant(name).await?, meant(to.unwrap_or_default()).await?) {
             (Some(from), Some(to)) => Ok((
                 Vec::new(),
-                documents.graph_path(*id, from.id, to.id, MAX_STEPS).await?,
+                documents
+                    .graph_path(&scope, from.id, to.id, MAX_STEPS)
+                    .await?,
             )),
             _ => Ok(nothing()),
         },

@@ -219,6 +219,11 @@ impl CachedIndex {
         self.documents.keys().copied()
     }
 
+    /// The ids of its documents.
+    pub(super) fn ids(&self) -> impl Iterator<Item = DocumentId> {
+        self.documents.values().map(|document| document.id)
+    }
+
     /// Whether it contains a document.
     pub(super) fn has(&self, document: u128) -> bool {
         self.documents.contains_key(&document)

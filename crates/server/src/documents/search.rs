@@ -77,7 +77,7 @@ pub(crate) struct Found {
 }
 
 impl Documents {
-    /// The best passages that the principal may read, best first. Other collections are never touched.
+    /// The best passages that the principal may read, best first. Other collections and documents are never touched.
     ///
     /// # Errors
     /// 404 if a named collection is not readable for them.
@@ -110,8 +110,13 @@ impl Documents {
             all.push(self.current(collection).await?);
         }
         self.make_room();
+        let ids: Vec<CollectionId> = collections.iter().map(|it| it.id).collect();
+        // After the indexes: all documents in them are known to the database by now.
+        let hidden = self.store.hidden_documents(reader, &ids).await?;
+        let places = collections.into_iter().zip(all);
+        let (collections, all, documents) = visible(places, &request.documents, &hidden);
         let (meanings, mut notes) = self
-            .meanings(principal, &request, &collections, &all)
+            .meanings(principal, &request.query, &documents, &collections, &all)
             .await?;
         let config = self.config.now();
         let rerank = config.knowledge.rerank.as_ref();
@@ -121,7 +126,7 @@ impl Documents {
         } else {
             limit
         };
-        let closed = closed(&all, &request.documents);
+        let closed = closed(&all, &documents);
         let hits = find(self, &all, request.query.clone(), meanings, closed, most).await?;
         let mut found = passages(&self.store, &collections, &all, hits).await?;
         if let Some(settings) = rerank.filter(|_| found.len() > 1) {
@@ -158,7 +163,8 @@ impl Documents {
     async fn meanings(
         &self,
         principal: &Principal,
-        request: &SearchRequest,
+        query: &str,
+        documents: &[DocumentId],
         collections: &[Collection],
         all: &[Arc<CachedIndex>],
     ) -> Result<(Vec<Meaning>, Vec<Note>), ApiError> {
@@ -173,15 +179,13 @@ impl Documents {
                 vec![no_vectors(problem)],
             ));
         }
-        let (vectors, mut notes) = self
-            .question_vectors(principal, &request.query, all)
-            .await?;
+        let (vectors, mut notes) = self.question_vectors(principal, query, all).await?;
         let Some(database) = database else {
             let meaning = |vector: Option<_>| vector.map_or(Meaning::Unknown, Meaning::Vector);
             return Ok((vectors.into_iter().map(meaning).collect(), notes));
         };
         let (meanings, note) = self
-            .nearest(database, collections, all, vectors, &request.documents)
+            .nearest(database, collections, all, vectors, documents)
             .await?;
         notes.extend(note);
         Ok((meanings, notes))
@@ -317,6 +321,37 @@ impl Documents {
         // One vector per text.
         Ok(vectors.into_iter().next().unwrap_or_default())
     }
+}
+
+/// The collections to search with their indexes, and the documents in them: without hidden ones. Documents are named as
+/// in [`SearchRequest::documents`], so a collection with nothing left to search is left out.
+fn visible(
+    places: impl Iterator<Item = (Collection, Arc<CachedIndex>)>,
+    named: &[DocumentId],
+    hidden: &[DocumentId],
+) -> (Vec<Collection>, Vec<Arc<CachedIndex>>, Vec<DocumentId>) {
+    if hidden.is_empty() {
+        let (collections, all) = places.unzip();
+        return (collections, all, named.to_vec());
+    }
+    let named: HashSet<DocumentId> = named.iter().copied().collect();
+    let hidden: HashSet<DocumentId> = hidden.iter().copied().collect();
+    let mut documents = Vec::new();
+    let (collections, all) = places
+        .filter(|(_, loaded)| {
+            let is_named = loaded.ids().any(|document| named.contains(&document));
+            let hides = loaded.ids().any(|document| hidden.contains(&document));
+            if !is_named && !hides {
+                return true;
+            }
+            let before = documents.len();
+            documents.extend(loaded.ids().filter(|document| {
+                (!is_named || named.contains(document)) && !hidden.contains(document)
+            }));
+            documents.len() > before
+        })
+        .unzip();
+    (collections, all, documents)
 }
 
 /// The documents to exclude if specific documents are named.

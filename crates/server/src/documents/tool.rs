@@ -182,12 +182,15 @@ pub(crate) async fn look(
     let (collections, within) = if filter == DocumentFilter::default() {
         (collections, Vec::new())
     } else {
-        let narrowed = narrow(&documents.store, &collections, &filter)
+        let narrowed = narrow(&documents.store, principal.account, &collections, &filter)
             .await
             .map_err(|error| error.to_string())?;
         match narrowed {
             Some(narrowed) => narrowed,
-            None => return Ok((Vec::new(), no_document(documents, &collections).await)),
+            None => {
+                let said = no_document(documents, principal.account, &collections).await;
+                return Ok((Vec::new(), said));
+            }
         }
     };
     let limit = limit.unwrap_or(USUAL).clamp(1, MAX_HITS);
@@ -239,15 +242,19 @@ async fn meant(
     Ok(meant)
 }
 
-/// The message that no document matches the filter, with the documents that exist.
-async fn no_document(documents: &Arc<Documents>, searched: &[CollectionId]) -> String {
+/// The message that no document matches the filter, with the documents that the user may read.
+async fn no_document(
+    documents: &Arc<Documents>,
+    reader: UserId,
+    searched: &[CollectionId],
+) -> String {
     let mut names = Vec::new();
     for collection in searched {
         // On a database error, fewer names are listed.
         names.extend(
             documents
                 .store
-                .documents(*collection)
+                .readable_documents(reader, *collection)
                 .await
                 .unwrap_or_default()
                 .into_iter()

@@ -151,7 +151,7 @@ pub(super) async fn sign_up(
     };
     let made = match &token_hash {
         Some(token_hash) => create_invited(&app, &new, token_hash, &noted).await,
-        None => app.store.create_user(&new).await,
+        None => app.store.sign_up_user(&new).await,
     };
     match made {
         Ok(user) => noted.by(&user),

@@ -1,7 +1,7 @@
 //! Account provisioning for external identities, from an OpenID provider or a proxy's headers.
 
 use domain::UserId;
-use store::{Account, AccountChange, NewUser, StoreError, User, UserRole};
+use store::{Account, AccountChange, AddressProof, NewUser, StoreError, User, UserRole};
 
 use crate::{error::ApiError, identity::Identity, platform::config::Admission};
 
@@ -148,6 +148,9 @@ impl Identity {
         if account.suspended_at.is_some() {
             return Err(Problem::Suspended.into());
         }
+        if let Some(email) = person.email.as_deref().filter(|_| person.is_verified) {
+            self.store.prove_address(account.user.id, email).await?;
+        }
         let mut new_role = role.filter(|role| *role != account.user.role);
         if let Some(role) = new_role {
             account.user = self.change_role(account.user, role).await?;
@@ -206,9 +209,13 @@ impl Identity {
                     password_hash: NO_PASSWORD.to_owned(),
                     created_at: now,
                 };
+                let proof = match person.is_verified {
+                    true => AddressProof::Proven,
+                    false => AddressProof::Unproven,
+                };
                 let made = self
                     .store
-                    .create_user_with_identity(&user, issuer, subject)
+                    .create_user_with_identity(&user, proof, issuer, subject)
                     .await;
                 made.map(|account| (account, true))
             }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use domain::{CollectionId, EntityId, UserId};
 
-use super::{Entity, GraphQuote, read_quote};
+use super::{Entity, GraphQuote, GraphScope, read_quote};
 use crate::{Store, StoreError, query::Row};
 
 /// Maximum number of aliases in a collection.
@@ -54,21 +54,28 @@ impl Aliases {
     }
 }
 
-const ALIASES: &str = "SELECT main.id AS entity, main.name AS entity_name, other.id AS alias, other.name AS alias_name \
-    FROM entity_aliases AS said \
-    JOIN entities AS main ON main.collection = said.collection AND main.name_key = said.entity_key \
-    JOIN entities AS other ON other.collection = said.collection AND other.name_key = said.alias_key \
-    WHERE said.collection = $1 ORDER BY main.name, other.name, other.id";
-
 impl Store {
-    /// The aliases in a collection's graph whose entities both exist.
+    /// The aliases in a graph whose entities both exist.
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn graph_aliases(
-        &self,
-        collection: CollectionId,
-    ) -> Result<Vec<GraphAlias>, StoreError> {
+    pub async fn graph_aliases(&self, scope: &GraphScope) -> Result<Vec<GraphAlias>, StoreError> {
+        let exists = |name: &str| match scope.is_whole() {
+            true => "TRUE".to_owned(),
+            false => format!(
+                "EXISTS (SELECT 1 FROM {} WHERE mentions.entity = {name}.id)",
+                scope.mentions(2)
+            ),
+        };
+        let sql = format!(
+            "SELECT main.id AS entity, main.name AS entity_name, other.id AS alias, other.name AS alias_name \
+             FROM entity_aliases AS said \
+             JOIN entities AS main ON main.collection = said.collection AND main.name_key = said.entity_key \
+             JOIN entities AS other ON other.collection = said.collection AND other.name_key = said.alias_key \
+             WHERE said.collection = $1 AND {} AND {} ORDER BY main.name, other.name, other.id",
+            exists("main"),
+            exists("other")
+        );
         let read = |row: &Row| {
             Ok(GraphAlias {
                 entity: row.id("entity")?,
@@ -77,19 +84,14 @@ impl Store {
                 alias_name: row.get("alias_name")?,
             })
         };
-        self.db()
-            .read(ALIASES)
-            .id(collection)
-            .fetch_all()
-            .await?
-            .iter()
-            .map(read)
-            .collect()
+        let query = self.db().built_to_read(sql).id(scope.collection());
+        let rows = scope.bind(query).fetch_all().await?;
+        rows.iter().map(read).collect()
     }
 
-    pub(super) async fn aliases(&self, collection: CollectionId) -> Result<Aliases, StoreError> {
+    pub(super) async fn aliases(&self, scope: &GraphScope) -> Result<Aliases, StoreError> {
         let mut aliases = Aliases::default();
-        for GraphAlias { entity, alias, .. } in self.graph_aliases(collection).await? {
+        for GraphAlias { entity, alias, .. } in self.graph_aliases(scope).await? {
             aliases.entity_of.insert(alias, entity);
             aliases.others_of.entry(entity).or_default().push(alias);
         }
@@ -198,25 +200,24 @@ impl Store {
             .await
     }
 
-    /// Quotes of a collection's documents that contain brackets, at most `limit`.
+    /// Quotes that contain brackets, at most `limit`.
     ///
     /// # Errors
     /// Database errors only.
     pub async fn bracketed_quotes(
         &self,
-        collection: CollectionId,
+        scope: &GraphScope,
         limit: u32,
     ) -> Result<Vec<GraphQuote>, StoreError> {
-        let sql = "SELECT DISTINCT document, documents.name, first, behind, quote FROM mentions \
-                   JOIN documents ON documents.id = mentions.document WHERE documents.collection = $1 \
-                   AND quote LIKE '%(%)%' ORDER BY documents.name, document, first, quote LIMIT $2";
-        let rows = self
-            .db()
-            .read(sql)
-            .id(collection)
-            .bind(i64::from(limit))
-            .fetch_all()
-            .await?;
+        let sql = format!(
+            "SELECT DISTINCT document, documents.name, first, behind, quote FROM {} \
+             JOIN documents ON documents.id = mentions.document WHERE documents.collection = $1 \
+             AND quote LIKE '%(%)%' ORDER BY documents.name, document, first, quote LIMIT $2",
+            scope.mentions(3)
+        );
+        let query = self.db().built_to_read(sql).id(scope.collection());
+        let query = query.bind(i64::from(limit));
+        let rows = scope.bind(query).fetch_all().await?;
         rows.iter().map(read_quote).collect()
     }
 
@@ -226,7 +227,7 @@ impl Store {
     /// Database errors only.
     pub async fn entities_by_keys(
         &self,
-        collection: CollectionId,
+        scope: &GraphScope,
         keys: &[String],
     ) -> Result<HashMap<String, (EntityId, String)>, StoreError> {
         let mut found = HashMap::new();
@@ -236,15 +237,12 @@ impl Store {
                 .collect::<Vec<_>>()
                 .join(", ");
             let sql = format!(
-                "SELECT id, name, name_key FROM entities WHERE collection = $1 AND name_key IN ({list})"
+                "SELECT id, name, name_key FROM {} WHERE collection = $1 AND name_key IN ({list})",
+                scope.entities(keys.len() + 2)
             );
-            let query = self.db().built(sql).id(collection);
-            for row in &keys
-                .iter()
-                .fold(query, |query, key| query.text(key))
-                .fetch_all()
-                .await?
-            {
+            let query = self.db().built(sql).id(scope.collection());
+            let query = keys.iter().fold(query, |query, key| query.text(key));
+            for row in &scope.bind(query).fetch_all().await? {
                 found.insert(row.get("name_key")?, (row.id("id")?, row.get("name")?));
             }
         }
@@ -254,7 +252,7 @@ impl Store {
     /// The entities without aliases: an alias is replaced by its entity, with all relations of both.
     pub(super) async fn as_one(
         &self,
-        collection: CollectionId,
+        scope: &GraphScope,
         aliases: &Aliases,
         found: Vec<Entity>,
     ) -> Result<Vec<Entity>, StoreError> {
@@ -274,7 +272,7 @@ impl Store {
             .into_iter()
             .filter(|id| !known.contains_key(id))
             .collect();
-        for entity in self.entities_alone(collection, &missing).await? {
+        for entity in self.entities_alone(scope, &missing).await? {
             known.insert(entity.id, entity);
         }
         let whole = order.into_iter().filter_map(|id| {

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use domain::{CollectionId, EntityId};
+use domain::EntityId;
 
 use super::{
-    ENTITY, Entity, Relation, Subgraph, aliases::Aliases, numbered, read_entity, read_quote,
+    Entity, GraphScope, Relation, Subgraph, aliases::Aliases, entity_columns, numbered,
+    read_entity, read_quote,
 };
 use crate::{Store, StoreError, query::Row};
 
@@ -49,13 +50,13 @@ impl Store {
     /// `NotFound`.
     pub async fn neighbours(
         &self,
-        collection: CollectionId,
+        scope: &GraphScope,
         of: EntityId,
         depth: u32,
         limit: usize,
     ) -> Result<Subgraph, StoreError> {
-        let aliases = self.aliases(collection).await?;
-        let of = self.entity_alone(collection, of).await?.id;
+        let aliases = self.aliases(scope).await?;
+        let of = self.entity_alone(scope, of).await?.id;
         let mut seen = HashSet::from([of]);
         let mut order = vec![of];
         let mut level = vec![of];
@@ -65,7 +66,7 @@ impl Store {
                 if order.len() >= limit {
                     break;
                 }
-                let neighbours_of = self.neighbours_of(part, &aliases).await?;
+                let neighbours_of = self.neighbours_of(scope, part, &aliases).await?;
                 for next in part.iter().filter_map(|at| neighbours_of.get(at)).flatten() {
                     if order.len() < limit && seen.insert(*next) {
                         order.push(*next);
@@ -75,7 +76,7 @@ impl Store {
             }
             level = next_level;
         }
-        self.among(collection, &order).await
+        self.among(scope, &order).await
     }
 
     /// The shortest path from one entity to another, over any relation; empty if there is none of at most `max` steps.
@@ -84,14 +85,14 @@ impl Store {
     /// `NotFound`.
     pub async fn path(
         &self,
-        collection: CollectionId,
+        scope: &GraphScope,
         from: EntityId,
         to: EntityId,
         max: u32,
     ) -> Result<Subgraph, StoreError> {
-        let aliases = self.aliases(collection).await?;
-        let from = self.entity_alone(collection, from).await?.id;
-        let to = self.entity_alone(collection, to).await?.id;
+        let aliases = self.aliases(scope).await?;
+        let from = self.entity_alone(scope, from).await?.id;
+        let to = self.entity_alone(scope, to).await?.id;
         // Searches from both ends until they meet: half the radius covers far fewer entities.
         let mut head = Frontier::new(from);
         let mut tail = Frontier::new(to);
@@ -112,7 +113,7 @@ impl Store {
             }
             let mut edge = Vec::new();
             for part in near.edge.chunks(MAX_IDS) {
-                let neighbours_of = self.neighbours_of(part, &aliases).await?;
+                let neighbours_of = self.neighbours_of(scope, part, &aliases).await?;
                 for at in part {
                     for next in neighbours_of.get(at).into_iter().flatten() {
                         near.before.entry(*next).or_insert_with(|| {
@@ -131,23 +132,19 @@ impl Store {
         let mut way = head.path_to(meeting);
         way.reverse();
         way.extend(tail.path_to(meeting).into_iter().skip(1));
-        self.among(collection, &way).await
+        self.among(scope, &way).await
     }
 
     /// The entities with most relations, and the relations between them.
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn subgraph(
-        &self,
-        collection: CollectionId,
-        limit: u32,
-    ) -> Result<Subgraph, StoreError> {
-        let entities = self.entities(collection, "", limit).await?;
+    pub async fn subgraph(&self, scope: &GraphScope, limit: u32) -> Result<Subgraph, StoreError> {
+        let entities = self.entities(scope, "", limit).await?;
         let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
-        let aliases = self.aliases(collection).await?;
+        let aliases = self.aliases(scope).await?;
         Ok(Subgraph {
-            relations: self.said_among(&ids, &aliases).await?,
+            relations: self.said_among(scope, &ids, &aliases).await?,
             entities,
         })
     }
@@ -156,6 +153,7 @@ impl Store {
     /// traversal takes about as many queries as it has levels, not entities.
     async fn neighbours_of(
         &self,
+        scope: &GraphScope,
         of: &[EntityId],
         aliases: &Aliases,
     ) -> Result<HashMap<EntityId, Vec<EntityId>>, StoreError> {
@@ -164,17 +162,19 @@ impl Store {
         let of = aliases.with_others(of);
         let ids = numbered(&of);
         let max = of.len() + 1;
+        let relations = scope.relations(of.len() + 2);
         let sql = format!(
             "SELECT at, other FROM (SELECT at, other, said, ROW_NUMBER() OVER (PARTITION BY at ORDER BY said DESC, other) \
-             AS place FROM (SELECT at, other, COUNT(*) AS said FROM (SELECT source AS at, target AS other FROM relations \
-             WHERE source IN ({ids}) UNION ALL SELECT target AS at, source AS other FROM relations \
+             AS place FROM (SELECT at, other, COUNT(*) AS said FROM (SELECT source AS at, target AS other FROM {relations} \
+             WHERE source IN ({ids}) UNION ALL SELECT target AS at, source AS other FROM {relations} \
              WHERE target IN ({ids})) AS both_ways GROUP BY at, other) AS counted) AS ranked \
              WHERE place <= ${max} ORDER BY at, place"
         );
         let query = of
             .iter()
             .fold(self.db().built(sql), |query, id| query.id(id));
-        for row in &query.bind(MAX_RELATIONS).fetch_all().await? {
+        let query = query.bind(MAX_RELATIONS);
+        for row in &scope.bind(query).fetch_all().await? {
             let at = aliases.entity(row.id("at")?);
             let other = aliases.entity(row.id("other")?);
             if at != other && seen.insert((at, other)) {
@@ -184,37 +184,39 @@ impl Store {
         Ok(neighbours_of)
     }
 
-    /// Those of these entities that the collection has, in order, without duplicates.
+    /// Those of these entities that the graph has, in order, without duplicates.
     ///
     /// # Errors
     /// Database errors only.
     pub async fn entities_of(
         &self,
-        collection: CollectionId,
+        scope: &GraphScope,
         ids: &[EntityId],
     ) -> Result<Vec<Entity>, StoreError> {
-        let found = self.entities_alone(collection, ids).await?;
-        self.as_one(collection, &self.aliases(collection).await?, found)
-            .await
+        let found = self.entities_alone(scope, ids).await?;
+        self.as_one(scope, &self.aliases(scope).await?, found).await
     }
 
     /// The same without resolving aliases.
     pub(super) async fn entities_alone(
         &self,
-        collection: CollectionId,
+        scope: &GraphScope,
         ids: &[EntityId],
     ) -> Result<Vec<Entity>, StoreError> {
         let mut found: HashMap<EntityId, Entity> = HashMap::new();
         for ids in ids.chunks(MAX_IDS) {
             let last = ids.len() + 1;
             let sql = format!(
-                "SELECT {ENTITY} FROM entities WHERE id IN ({}) AND collection = ${last}",
+                "SELECT {} FROM {} WHERE entities.id IN ({}) AND collection = ${last}",
+                entity_columns(scope, last + 1),
+                scope.entities(last + 1),
                 numbered(ids)
             );
             let query = ids
                 .iter()
                 .fold(self.db().built(sql), |query, id| query.id(id));
-            for row in &query.id(collection).fetch_all().await? {
+            let query = query.id(scope.collection());
+            for row in &scope.bind(query).fetch_all().await? {
                 let entity = read_entity(row)?;
                 found.insert(entity.id, entity);
             }
@@ -223,26 +225,27 @@ impl Store {
         Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
     }
 
-    /// Those of these entities that the collection has, in order, and the relations between them.
+    /// Those of these entities that the graph has, in order, and the relations between them.
     ///
     /// # Errors
     /// Database errors only.
     pub async fn among(
         &self,
-        collection: CollectionId,
+        scope: &GraphScope,
         ids: &[EntityId],
     ) -> Result<Subgraph, StoreError> {
-        let entities = self.entities_of(collection, ids).await?;
+        let entities = self.entities_of(scope, ids).await?;
         let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
-        let aliases = self.aliases(collection).await?;
+        let aliases = self.aliases(scope).await?;
         Ok(Subgraph {
-            relations: self.said_among(&ids, &aliases).await?,
+            relations: self.said_among(scope, &ids, &aliases).await?,
             entities,
         })
     }
 
     async fn said_among(
         &self,
+        scope: &GraphScope,
         ids: &[EntityId],
         aliases: &Aliases,
     ) -> Result<Vec<Relation>, StoreError> {
@@ -251,15 +254,17 @@ impl Store {
         for ids in aliases.with_others(ids).chunks(MAX_IDS) {
             let list = numbered(ids);
             let max = ids.len() + 1;
+            let relations = scope.relations(max + 1);
             let sql = format!(
                 "SELECT {RELATION} FROM (SELECT relations.*, ROW_NUMBER() OVER (PARTITION BY source \
-                 ORDER BY target, kind, document, first) AS place FROM relations WHERE source IN ({list})) AS relations \
+                 ORDER BY target, kind, document, first) AS place FROM {relations} WHERE source IN ({list})) AS relations \
                  JOIN documents ON documents.id = relations.document WHERE place <= ${max} ORDER BY source, place"
             );
             let query = ids
                 .iter()
                 .fold(self.db().built(sql), |query, id| query.id(id));
-            for row in &query.bind(MAX_RELATIONS).fetch_all().await? {
+            let query = query.bind(MAX_RELATIONS);
+            for row in &scope.bind(query).fetch_all().await? {
                 let found = read_relation(row)?;
                 let source = aliases.entity(found.source);
                 let target = aliases.entity(found.target);

@@ -3,7 +3,9 @@
 use std::convert::Infallible;
 
 use domain::RunId;
-use store::{Datum, NewUser, Part, Restored, Store, StoreError, UserRole, dump, restore};
+use store::{
+    AddressProof, Datum, NewUser, Part, Restored, Store, StoreError, UserRole, dump, restore,
+};
 
 use crate::{
     database::{Folder, with_postgres},
@@ -44,7 +46,7 @@ async fn fill(store: &Store) -> RunId {
         created_at: i64::MAX,
     };
     store
-        .create_user_with_identity(&user, "https://id.example", "7")
+        .create_user_with_identity(&user, AddressProof::Proven, "https://id.example", "7")
         .await
         .unwrap();
     let group = sample("Редакция", Some("editors"));

@@ -1,7 +1,7 @@
 //! What documents speak of: kept document by document, walked along, and gone with them.
 
 use domain::{CollectionId, EntityId, UserId};
-use store::{Document, GraphPiece, GraphTask, Store, StoreError, Subgraph, WholeShare};
+use store::{Document, GraphPiece, GraphScope, GraphTask, Store, StoreError, Subgraph, WholeShare};
 
 use crate::{
     fixtures::add_user,
@@ -69,7 +69,7 @@ fn piece(said: &str) -> GraphPiece {
     piece
 }
 
-async fn look(store: &Store, said: &str) -> GraphTask {
+pub(crate) async fn look(store: &Store, said: &str) -> GraphTask {
     let of = store.claim_graph(100, 200).await.unwrap().unwrap();
     assert!(
         store
@@ -81,7 +81,11 @@ async fn look(store: &Store, said: &str) -> GraphTask {
 }
 
 async fn named(store: &Store, of: CollectionId, name: &str) -> EntityId {
-    store.entity_named(of, name).await.unwrap().id
+    store
+        .entity_named(&GraphScope::whole(of), name)
+        .await
+        .unwrap()
+        .id
 }
 
 fn names(graph: &Subgraph) -> Vec<&str> {
@@ -104,19 +108,35 @@ async fn relations_are_traversed(store: Store) {
         store.claim_graph(1_000, 2_000).await.unwrap().is_none(),
         "all was looked at"
     );
-    let found = store.entities(mine.id, "a", 10).await.unwrap();
+    let found = store
+        .entities(&GraphScope::whole(mine.id), "a", 10)
+        .await
+        .unwrap();
     let shown: Vec<_> = found
         .iter()
         .map(|it| (it.name.as_str(), it.mentions, it.relations))
         .collect();
     assert_eq!(shown[0], ("Ada", 2, 3), "{shown:?}");
-    assert_eq!(store.entities(mine.id, "%", 10).await.unwrap(), []);
     assert_eq!(
-        store.entities(mine.id, "ад", 10).await.unwrap()[0].name,
+        store
+            .entities(&GraphScope::whole(mine.id), "%", 10)
+            .await
+            .unwrap(),
+        []
+    );
+    assert_eq!(
+        store
+            .entities(&GraphScope::whole(mine.id), "ад", 10)
+            .await
+            .unwrap()[0]
+            .name,
         "Ада"
     );
     let ada = named(&store, mine.id, "ada").await;
-    let near = store.neighbours(mine.id, ada, 1, 10).await.unwrap();
+    let near = store
+        .neighbours(&GraphScope::whole(mine.id), ada, 1, 10)
+        .await
+        .unwrap();
     assert_eq!(
         names(&near),
         ["Ada", "Bob", "Eve"],
@@ -125,47 +145,97 @@ async fn relations_are_traversed(store: Store) {
     assert_eq!(near.relations.len(), 3, "{near:?}");
     assert_eq!(near.relations[0].quote.quote, "quote 0");
     assert_eq!(
-        names(&store.neighbours(mine.id, ada, 3, 10).await.unwrap()),
+        names(
+            &store
+                .neighbours(&GraphScope::whole(mine.id), ada, 3, 10)
+                .await
+                .unwrap()
+        ),
         ["Ada", "Bob", "Eve", "Cid", "Dee"]
     );
     assert_eq!(
-        names(&store.neighbours(mine.id, ada, 3, 2).await.unwrap()),
+        names(
+            &store
+                .neighbours(&GraphScope::whole(mine.id), ada, 3, 2)
+                .await
+                .unwrap()
+        ),
         ["Ada", "Bob"]
     );
     let eve = named(&store, mine.id, "eve").await;
     let dee = named(&store, mine.id, "dee").await;
-    let way = store.path(mine.id, eve, dee, 6).await.unwrap();
+    let way = store
+        .path(&GraphScope::whole(mine.id), eve, dee, 6)
+        .await
+        .unwrap();
     assert_eq!(names(&way), ["Eve", "Ada", "Bob", "Cid", "Dee"]);
     assert_eq!(
-        names(&store.path(mine.id, ada, ada, 6).await.unwrap()),
+        names(
+            &store
+                .path(&GraphScope::whole(mine.id), ada, ada, 6)
+                .await
+                .unwrap()
+        ),
         ["Ada"]
     );
     assert_eq!(
-        store.path(mine.id, eve, dee, 3).await.unwrap(),
+        store
+            .path(&GraphScope::whole(mine.id), eve, dee, 3)
+            .await
+            .unwrap(),
         Subgraph::default(),
         "it is longer"
     );
     let fay = named(&store, mine.id, "fay").await;
     assert_eq!(
-        store.path(mine.id, eve, fay, 6).await.unwrap(),
+        store
+            .path(&GraphScope::whole(mine.id), eve, fay, 6)
+            .await
+            .unwrap(),
         Subgraph::default()
     );
-    let (entity, quotes) = store.entity(mine.id, ada, 10).await.unwrap();
+    let (entity, quotes) = store
+        .entity(&GraphScope::whole(mine.id), ada, 10)
+        .await
+        .unwrap();
     assert_eq!(
         (entity.name.as_str(), quotes.len(), quotes[0].name.as_str()),
         ("Ada", 2, "one")
     );
-    assert_eq!(names(&store.subgraph(mine.id, 2).await.unwrap()).len(), 2);
+    assert_eq!(
+        names(
+            &store
+                .subgraph(&GraphScope::whole(mine.id), 2)
+                .await
+                .unwrap()
+        )
+        .len(),
+        2
+    );
     // Another collection has none of it.
     let other = add(&store, owner, "Other").await;
     assert_eq!(
-        store.entity(other.id, ada, 10).await.map(drop),
+        store
+            .entity(&GraphScope::whole(other.id), ada, 10)
+            .await
+            .map(drop),
         Err(MISSING)
     );
-    assert_eq!(store.neighbours(other.id, ada, 1, 10).await, Err(MISSING));
-    assert_eq!(store.path(other.id, ada, eve, 6).await, Err(MISSING));
     assert_eq!(
-        store.subgraph(other.id, 10).await.unwrap(),
+        store
+            .neighbours(&GraphScope::whole(other.id), ada, 1, 10)
+            .await,
+        Err(MISSING)
+    );
+    assert_eq!(
+        store.path(&GraphScope::whole(other.id), ada, eve, 6).await,
+        Err(MISSING)
+    );
+    assert_eq!(
+        store
+            .subgraph(&GraphScope::whole(other.id), 10)
+            .await
+            .unwrap(),
         Subgraph::default()
     );
 }
@@ -182,10 +252,13 @@ async fn names_that_mean_the_same_are_one(store: Store) {
     let eve = id("eve").await;
     let bob = id("bob").await;
     let cid = id("cid").await;
-    let before = store.subgraph(mine.id, 30).await.unwrap();
+    let before = store
+        .subgraph(&GraphScope::whole(mine.id), 30)
+        .await
+        .unwrap();
     assert!(
         store
-            .path(mine.id, bob, cid, 6)
+            .path(&GraphScope::whole(mine.id), bob, cid, 6)
             .await
             .unwrap()
             .entities
@@ -212,13 +285,19 @@ async fn names_that_mean_the_same_are_one(store: Store) {
             .await
             .unwrap()
     );
-    let all = store.graph_aliases(mine.id).await.unwrap();
+    let all = store
+        .graph_aliases(&GraphScope::whole(mine.id))
+        .await
+        .unwrap();
     assert_eq!(
         (all.len(), all[0].entity, all[0].alias, &*all[0].alias_name),
         (1, ada, lovelace, "Lovelace")
     );
     assert_eq!(id("lovelace").await, ada, "its other name finds it");
-    let near = store.neighbours(mine.id, lovelace, 1, 30).await.unwrap();
+    let near = store
+        .neighbours(&GraphScope::whole(mine.id), lovelace, 1, 30)
+        .await
+        .unwrap();
     let mut near_names = names(&near);
     near_names.sort_unstable();
     assert_eq!(near_names, ["Ada", "Bob", "Cid"]);
@@ -229,18 +308,34 @@ async fn names_that_mean_the_same_are_one(store: Store) {
     );
     assert!(near.relations.iter().all(|said| said.source == ada));
     assert_eq!(
-        names(&store.path(mine.id, bob, cid, 6).await.unwrap()),
+        names(
+            &store
+                .path(&GraphScope::whole(mine.id), bob, cid, 6)
+                .await
+                .unwrap()
+        ),
         ["Bob", "Ada", "Cid"]
     );
-    let (entity, quotes) = store.entity(mine.id, lovelace, 10).await.unwrap();
+    let (entity, quotes) = store
+        .entity(&GraphScope::whole(mine.id), lovelace, 10)
+        .await
+        .unwrap();
     assert_eq!(
         (entity.name.as_str(), entity.mentions, quotes.len()),
         ("Ada", 2, 2)
     );
-    let found = store.entities(mine.id, "love", 10).await.unwrap();
+    let found = store
+        .entities(&GraphScope::whole(mine.id), "love", 10)
+        .await
+        .unwrap();
     assert_eq!(found.iter().map(|it| it.id).collect::<Vec<_>>(), [ada]);
     assert_eq!(
-        store.subgraph(mine.id, 30).await.unwrap().entities.len(),
+        store
+            .subgraph(&GraphScope::whole(mine.id), 30)
+            .await
+            .unwrap()
+            .entities
+            .len(),
         before.entities.len() - 1
     );
 
@@ -257,7 +352,10 @@ async fn names_that_mean_the_same_are_one(store: Store) {
             .await
             .unwrap()
     );
-    let all = store.graph_aliases(mine.id).await.unwrap();
+    let all = store
+        .graph_aliases(&GraphScope::whole(mine.id))
+        .await
+        .unwrap();
     assert!(
         all.len() == 2 && all.iter().all(|one| one.entity == eve),
         "{all:?}"
@@ -271,7 +369,10 @@ async fn names_that_mean_the_same_are_one(store: Store) {
     );
     store.part_entity(owner, mine.id, lovelace).await.unwrap();
     assert_eq!(
-        store.subgraph(mine.id, 30).await.unwrap(),
+        store
+            .subgraph(&GraphScope::whole(mine.id), 30)
+            .await
+            .unwrap(),
         before,
         "as it was"
     );
@@ -282,7 +383,13 @@ async fn names_that_mean_the_same_are_one(store: Store) {
             .unwrap()
     );
     store.set_graph(owner, mine.id, false).await.unwrap();
-    assert!(store.graph_aliases(mine.id).await.unwrap().is_empty());
+    assert!(
+        store
+            .graph_aliases(&GraphScope::whole(mine.id))
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 async fn deleting_a_document_removes_its_relations(store: Store) {
@@ -329,7 +436,12 @@ async fn deleting_a_document_removes_its_relations(store: Store) {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        left(store.subgraph(mine.id, 10).await.unwrap()),
+        left(
+            store
+                .subgraph(&GraphScope::whole(mine.id), 10)
+                .await
+                .unwrap()
+        ),
         ["Ada", "Dee"]
     );
     assert!(
@@ -347,7 +459,10 @@ async fn deleting_a_document_removes_its_relations(store: Store) {
         WholeShare::default()
     );
     assert_eq!(store.graph_shares().await.unwrap().len(), 1);
-    let graph = store.subgraph(mine.id, 10).await.unwrap();
+    let graph = store
+        .subgraph(&GraphScope::whole(mine.id), 10)
+        .await
+        .unwrap();
     assert_eq!(
         (graph.entities.len(), graph.relations.len()),
         (2, 1),
@@ -356,7 +471,10 @@ async fn deleting_a_document_removes_its_relations(store: Store) {
     // Off, nothing is left; on again, it begins anew.
     store.set_graph(owner, mine.id, false).await.unwrap();
     assert_eq!(
-        store.subgraph(mine.id, 10).await.unwrap(),
+        store
+            .subgraph(&GraphScope::whole(mine.id), 10)
+            .await
+            .unwrap(),
         Subgraph::default()
     );
     assert!(store.claim_graph(700, 800).await.unwrap().is_none());
@@ -388,7 +506,10 @@ async fn one_server_processes_a_document(store: Store) {
     assert!(store.claim_graph(450, 550).await.unwrap().is_none());
     let later = store.claim_graph(501, 600).await.unwrap().unwrap();
     assert_eq!((later.done, later.failures), (1, 1));
-    let (on, documents) = store.graph_state(mine.id).await.unwrap();
+    let (on, documents) = store
+        .graph_state(&GraphScope::whole(mine.id))
+        .await
+        .unwrap();
     assert_eq!((on, documents[0].done, documents[0].pieces), (true, 1, 2));
     assert_eq!(documents[0].problem.as_deref(), Some("{}"));
     assert!(
@@ -428,7 +549,10 @@ async fn unwanted_results_are_discarded(store: Store) {
             .unwrap()
     );
     assert_eq!(
-        store.subgraph(mine.id, 10).await.unwrap(),
+        store
+            .subgraph(&GraphScope::whole(mine.id), 10)
+            .await
+            .unwrap(),
         Subgraph::default()
     );
 }

@@ -1,7 +1,7 @@
 //! Whom providers know as whom.
 
 use domain::UserId;
-use store::{NewUser, Store, StoreError, UserRole};
+use store::{AddressProof, NewUser, Store, StoreError, UserRole};
 
 use crate::fixtures::add_user;
 
@@ -37,7 +37,12 @@ async fn a_name_at_a_provider_has_one_account(store: Store) {
         ann
     );
     let bob = store
-        .create_user_with_identity(&new_user("bob@example.org"), ISSUER, "8")
+        .create_user_with_identity(
+            &new_user("bob@example.org"),
+            AddressProof::Proven,
+            ISSUER,
+            "8",
+        )
         .await
         .unwrap();
     assert_eq!(
@@ -72,18 +77,25 @@ async fn a_name_at_a_provider_has_one_account(store: Store) {
 async fn an_account_and_its_name_are_made_together(store: Store) {
     let bob = new_user("bob@example.org");
     store
-        .create_user_with_identity(&bob, ISSUER, "7")
+        .create_user_with_identity(&bob, AddressProof::Proven, ISSUER, "7")
         .await
         .unwrap();
     let other = new_user("carl@example.org");
-    let taken = store.create_user_with_identity(&other, ISSUER, "7").await;
+    let taken = store
+        .create_user_with_identity(&other, AddressProof::Proven, ISSUER, "7")
+        .await;
     assert!(matches!(taken, Err(StoreError::Conflict(_))), "{taken:?}");
     assert!(
         store.user_by_email("carl@example.org").await.is_err(),
         "half of it is not left"
     );
     let taken = store
-        .create_user_with_identity(&new_user("BOB@example.org"), ISSUER, "8")
+        .create_user_with_identity(
+            &new_user("BOB@example.org"),
+            AddressProof::Proven,
+            ISSUER,
+            "8",
+        )
         .await;
     assert_eq!(taken, Err(StoreError::Conflict("email")));
     assert_eq!(store.identity(ISSUER, "8").await, Ok(None));
@@ -92,7 +104,7 @@ async fn an_account_and_its_name_are_made_together(store: Store) {
 async fn names_go_with_the_account(store: Store) {
     let bob = new_user("bob@example.org");
     store
-        .create_user_with_identity(&bob, ISSUER, "7")
+        .create_user_with_identity(&bob, AddressProof::Proven, ISSUER, "7")
         .await
         .unwrap();
     let suspend = store::AccountChange {

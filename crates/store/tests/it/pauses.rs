@@ -2,8 +2,8 @@
 
 use domain::{EmbeddingSpaceId, UserId};
 use store::{
-    Collection, DocumentState, EmbeddingSpace, GraphPiece, OwnedDocument, PictureFailure,
-    ReadingTask, Store, StoreError, Vectors,
+    Collection, DocumentState, EmbeddingSpace, GraphPiece, GraphScope, OwnedDocument,
+    PictureFailure, ReadingTask, Store, StoreError, Vectors,
 };
 
 use crate::{
@@ -213,7 +213,10 @@ async fn a_graph_is_cancelled_and_resumed(store: Store) {
             MISSING
         );
         store.cancel_graph(of, STOPPED).await.unwrap();
-        let (_, documents) = store.graph_state(mine.id).await.unwrap();
+        let (_, documents) = store
+            .graph_state(&GraphScope::whole(mine.id))
+            .await
+            .unwrap();
         assert_eq!(documents[0].problem.as_deref(), Some(STOPPED));
         if let Some(at_it) = at_it {
             assert_eq!(

@@ -559,7 +559,8 @@ async fn entity(server: &Server, owner: domain::UserId, collection: &str) -> Str
         relations: Vec::new(),
     };
     assert!(store.keep_graph(&of, 0, 1, &piece, 3).await.unwrap());
-    store.entities(collection, "", 1).await.unwrap()[0]
+    let graph = store::GraphScope::whole(collection);
+    store.entities(&graph, "", 1).await.unwrap()[0]
         .id
         .to_string()
 }

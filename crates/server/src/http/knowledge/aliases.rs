@@ -70,8 +70,8 @@ pub(in crate::http) async fn list(
     caller: Caller,
     Path(collection): Path<CollectionId>,
 ) -> Result<Json<Aliases>, ApiError> {
-    readable(&app, &caller, collection).await?;
-    let (aliases, proposed) = app.documents.same_things(collection).await?;
+    let scope = readable(&app, &caller, collection).await?;
+    let (aliases, proposed) = app.documents.same_things(&scope).await?;
     let views = |all: Vec<SameThing>| all.into_iter().map(AliasView::from).collect();
     Ok(Json(Aliases {
         aliases: views(aliases),

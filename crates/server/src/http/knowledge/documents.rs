@@ -163,20 +163,22 @@ pub(in crate::http) struct Documents {
     documents: Vec<DocumentView>,
 }
 
-/// `GET /api/v1/knowledge/{collection}/documents`: lists the documents, by name.
+/// `GET /api/v1/knowledge/{collection}/documents`: lists the documents that the caller may read, by name.
 pub(in crate::http) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(collection): Path<CollectionId>,
 ) -> Result<Json<Documents>, ApiError> {
+    let reader = owner(&caller)?;
     app.store
-        .readable_collection(owner(&caller)?, collection)
+        .readable_collection(reader, collection)
         .await
         .map_err(missing)?;
     let far = app.documents.far(collection).await?;
-    let documents = app.store.documents(collection).await?.into_iter();
+    let documents = app.store.readable_documents(reader, collection).await?;
     Ok(Json(Documents {
         documents: documents
+            .into_iter()
             .map(|document| DocumentView::new(document, &far))
             .collect(),
     }))
@@ -450,12 +452,13 @@ async fn readable(
     collection: CollectionId,
     document: DocumentId,
 ) -> Result<Document, ApiError> {
+    let reader = owner(caller)?;
     app.store
-        .readable_collection(owner(caller)?, collection)
+        .readable_collection(reader, collection)
         .await
         .map_err(missing)?;
     app.store
-        .document(collection, document)
+        .readable_document(reader, collection, document)
         .await
         .map_err(no_document)
 }
@@ -496,7 +499,7 @@ pub(in crate::http) fn operations(api: &mut Operations) {
     api.handler(
         "GET /api/v1/knowledge/{collection}/documents",
         list,
-        "Lists the documents of a collection, by name",
+        "Lists the documents of a collection that the caller may read, by name",
     );
     api.operation(
         "POST /api/v1/knowledge/{collection}/documents",

@@ -49,7 +49,7 @@ pub(super) async fn narrowed(
             all.into_iter().map(|collection| collection.id).collect()
         }
     };
-    let found = narrow(&app.store, &searched, &filter).await?;
+    let found = narrow(&app.store, reader, &searched, &filter).await?;
     Ok(found.map_or(Narrowed::Empty, |(collections, documents)| {
         Narrowed::To(collections, documents)
     }))

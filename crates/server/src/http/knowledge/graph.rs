@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{
-    Entity, GraphQuote, GraphedDocument, OwnedDocument, Relation, Store, StoreError, Subgraph,
+    Entity, GraphQuote, GraphScope, GraphedDocument, OwnedDocument, Relation, Store, StoreError,
+    Subgraph,
 };
 
 use super::{
@@ -87,10 +88,10 @@ pub(in crate::http) async fn state(
     caller: Caller,
     Path(collection): Path<CollectionId>,
 ) -> Result<Json<GraphState>, ApiError> {
-    readable(&app, &caller, collection).await?;
+    let scope = readable(&app, &caller, collection).await?;
     // Counted first: a document that is parsed in between is counted twice rather than not at all.
-    let unread = app.store.unread_documents(collection).await?;
-    let (on, documents) = app.store.graph_state(collection).await.map_err(missing)?;
+    let unread = app.store.unread_documents(&scope).await?;
+    let (on, documents) = app.store.graph_state(&scope).await.map_err(missing)?;
     let view = |document: GraphedDocument| {
         let GraphedDocument {
             document: id,
@@ -336,7 +337,7 @@ pub(in crate::http) async fn entities(
     Path(collection): Path<CollectionId>,
     Query(find): Query<Find>,
 ) -> Result<Json<Entities>, ApiError> {
-    readable(&app, &caller, collection).await?;
+    let scope = readable(&app, &caller, collection).await?;
     let query = find.query.unwrap_or_default();
     if query.len() > QUERY_BYTES {
         let message = messages::Requests::TextTooLong {
@@ -352,7 +353,7 @@ pub(in crate::http) async fn entities(
     };
     let found = app
         .documents
-        .graph_entities(collection, &words, limit(find.limit)?)
+        .graph_entities(&scope, &words, limit(find.limit)?)
         .await?;
     Ok(Json(Entities {
         entities: found.into_iter().map(EntityView::from).collect(),
@@ -374,10 +375,10 @@ pub(in crate::http) async fn entity(
     caller: Caller,
     Path((collection, entity)): Path<(CollectionId, EntityId)>,
 ) -> Result<Json<OneEntity>, ApiError> {
-    readable(&app, &caller, collection).await?;
+    let scope = readable(&app, &caller, collection).await?;
     let (entity, quotes) = app
         .store
-        .entity(collection, entity, MAX_QUOTES)
+        .entity(&scope, entity, MAX_QUOTES)
         .await
         .map_err(gone)?;
     let quotes = quotes.into_iter().map(QuoteView::from).collect();
@@ -405,7 +406,7 @@ pub(in crate::http) async fn neighbours(
     Path(collection): Path<CollectionId>,
     Query(around): Query<Around>,
 ) -> Result<Json<SubgraphView>, ApiError> {
-    readable(&app, &caller, collection).await?;
+    let scope = readable(&app, &caller, collection).await?;
     let depth = around.depth.unwrap_or(1);
     if !(1..=MAX_DEPTH).contains(&depth) {
         return Err(ApiError::out_of_range("depth", 1, MAX_DEPTH.into()));
@@ -413,7 +414,7 @@ pub(in crate::http) async fn neighbours(
     let limit = limit(around.limit)? as usize;
     Ok(Json(
         app.documents
-            .graph_neighbours(collection, around.entity, depth, limit)
+            .graph_neighbours(&scope, around.entity, depth, limit)
             .await
             .map_err(gone)?
             .into(),
@@ -436,10 +437,10 @@ pub(in crate::http) async fn path(
     Path(collection): Path<CollectionId>,
     Query(ends): Query<Ends>,
 ) -> Result<Json<SubgraphView>, ApiError> {
-    readable(&app, &caller, collection).await?;
+    let scope = readable(&app, &caller, collection).await?;
     let way = app
         .documents
-        .graph_path(collection, ends.from, ends.to, MAX_STEPS)
+        .graph_path(&scope, ends.from, ends.to, MAX_STEPS)
         .await
         .map_err(gone)?;
     Ok(Json(way.into()))
@@ -459,25 +460,27 @@ pub(in crate::http) async fn subgraph(
     Path(collection): Path<CollectionId>,
     Query(most): Query<Most>,
 ) -> Result<Json<SubgraphView>, ApiError> {
-    readable(&app, &caller, collection).await?;
+    let scope = readable(&app, &caller, collection).await?;
     Ok(Json(
         app.documents
-            .graph_subgraph(collection, limit(most.limit)?)
+            .graph_subgraph(&scope, limit(most.limit)?)
             .await?
             .into(),
     ))
 }
 
+/// What the caller sees of the graph.
 pub(super) async fn readable(
     app: &App,
     caller: &Caller,
     collection: CollectionId,
-) -> Result<(), ApiError> {
+) -> Result<GraphScope, ApiError> {
+    let reader = owner(caller)?;
     app.store
-        .readable_collection(owner(caller)?, collection)
+        .readable_collection(reader, collection)
         .await
         .map_err(missing)?;
-    Ok(())
+    Ok(app.store.graph_scope(reader, collection).await?)
 }
 
 fn limit(wanted: Option<u32>) -> Result<u32, ApiError> {

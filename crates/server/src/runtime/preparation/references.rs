@@ -208,7 +208,11 @@ impl Preparation {
                     path,
                 } => {
                     let of = self.readable(principal, *collection).await?;
-                    let found = self.store.document(of.id, *document).await.map_err(gone)?;
+                    let found = self
+                        .store
+                        .readable_document(principal.account, of.id, *document)
+                        .await
+                        .map_err(gone)?;
                     name.clone_from(&found.name);
                     *path = None;
                     if of.attached {
@@ -325,7 +329,11 @@ impl Preparation {
         let Some(document) = document else {
             return Ok(Some(Target::Collection(collection)));
         };
-        match self.store.document(collection.id, document).await {
+        match self
+            .store
+            .readable_document(owner, collection.id, document)
+            .await
+        {
             Err(StoreError::NotFound) => Ok(None),
             document => Ok(Some(Target::Document(collection, document?))),
         }

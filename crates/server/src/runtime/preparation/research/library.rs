@@ -119,12 +119,11 @@ impl DocumentLibrary {
             error => ToolFailure(error.to_string()),
         };
         let store = &self.documents.store;
-        // Checked on each read: the collection may no longer be shared.
-        store
-            .readable_collection(self.principal.account, collection)
+        // Checked on each read: it may no longer be shared.
+        let document = store
+            .readable_document(self.principal.account, collection, document)
             .await
             .map_err(failed)?;
-        let document = store.document(collection, document).await.map_err(failed)?;
         let (text, _) = store.document_text(document.id).await.map_err(failed)?;
         Ok(Page {
             title: document.name,
