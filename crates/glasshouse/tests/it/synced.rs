@@ -382,3 +382,44 @@ async fn the_server_follows_a_site() {
         "{second}"
     );
 }
+
+#[tokio::test]
+async fn readers_of_the_source_are_those_here() {
+    let (server, ada) = Server::start_signed_in().await;
+    let bob = server.key_of_plain_user("Bob@Example.org").await;
+    let at = collection(&server, &ada).await;
+    let open = json!({"open": true, "groups": [], "people": []});
+    server
+        .put(&format!("{at}/sharing"), &ada, &open)
+        .await
+        .expect(200);
+    let documents = json!([
+        listed("all", "1", &Value::Null),
+        listed("bob", "1", &json!({"people": ["bob@example.org"]})),
+        listed("domain", "1", &json!({"domains": ["Example.org"]})),
+        listed(
+            "eve",
+            "1",
+            &json!({"people": ["eve@example.org"], "groups": ["Board"]})
+        ),
+        listed("nobody", "1", &json!({})),
+    ]);
+    synchronize(&server, &ada, &at, documents).await;
+    all_read(&server, &ada, &at).await;
+    let theirs = ["all.md", "bob.md", "domain.md"];
+    assert_eq!(names(&server, &bob, &at).await, theirs);
+    assert_eq!(found(&server, &bob).await, theirs);
+    assert_eq!(found(&server, &ada).await.len(), 5);
+    // A right that is taken away at the source is gone with the next list, before anything is completed.
+    let body = json!({"source": "Wiki", "documents": [
+        listed("all", "1", &Value::Null),
+        listed("bob", "2", &json!({"people": ["ada@example.org"]})),
+    ]});
+    server
+        .post(&format!("{at}/sync"), &ada, &body)
+        .await
+        .expect(201);
+    assert_eq!(found(&server, &bob).await, ["all.md", "domain.md"]);
+    assert_eq!(names(&server, &bob, &at).await, ["all.md", "domain.md"]);
+    server.get(&format!("{at}/sources"), &bob).await.expect(404);
+}

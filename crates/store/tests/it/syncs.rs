@@ -120,7 +120,8 @@ impl World {
 
     /// The names of the documents that a user may not read.
     async fn hidden(&self, reader: UserId) -> Vec<String> {
-        let hidden = self.store.hidden_documents(reader, self.collection.id);
+        let collections = [self.collection.id];
+        let hidden = self.store.hidden_documents(reader, &collections);
         let hidden = hidden.await.unwrap();
         let all = self.store.documents(self.collection.id).await.unwrap();
         let names = all.into_iter().filter(|one| hidden.contains(&one.id));
