@@ -175,7 +175,8 @@ impl World {
         let mut documents = BTreeMap::new();
         for name in ALL {
             let file = format!("{name}.txt");
-            let read = server.read_file(&ada, &work, &file, said_in(name).as_bytes());
+            let text = said_in(name);
+            let read = server.read_file(&ada, &work, &file, text.as_bytes());
             let id = read.await["id"].as_str().unwrap().to_owned();
             documents.insert(name, id);
         }
@@ -391,9 +392,8 @@ impl World {
             ("research", "glasshouse/research", "Research the walrus"),
         ] {
             let heard = async || {
-                let asked = self
-                    .server
-                    .post("/v1/chat/completions", who, &ask(model, words));
+                let body = ask(model, words);
+                let asked = self.server.post("/v1/chat/completions", who, &body);
                 asked.await.expect(200);
             };
             shown.push((surface, self.heard(heard).await));

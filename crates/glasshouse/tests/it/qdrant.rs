@@ -95,6 +95,47 @@ async fn meanings_are_found_in_a_qdrant_and_leave_it_with_their_documents() {
 }
 
 #[tokio::test]
+async fn a_qdrant_is_asked_for_documents_that_the_reader_may_read() {
+    let qdrant = FakeQdrant::start().await;
+    let (_helper, server, ada, work) = begin_with(&qdrant).await;
+    let bob = server.key_of_plain_user("bob@example.org").await;
+    let mut ids = Vec::new();
+    for (name, text) in [
+        ("a.txt", "The walrus swims far."),
+        ("b.txt", "Bread needs flour and time."),
+    ] {
+        let read = server.read_file(&ada, &work, name, text.as_bytes()).await;
+        ids.push(read["id"].as_str().unwrap().to_owned());
+    }
+    let sharing = json!({"open": true, "groups": [], "people": []});
+    let path = format!("{KNOWLEDGE}/{work}/sharing");
+    server.put(&path, &ada, &sharing).await.expect(204);
+    qdrant.has(&[2]).await;
+    server.finds(&bob, "sea elephant", "a.txt").await;
+
+    let readers = store::DocumentReaders::default();
+    let hidden = ids[0].parse().unwrap();
+    let restricted = server.app.store.restrict_document(hidden, Some(&readers));
+    restricted.await.unwrap();
+    let before = qdrant.kept().asked.len();
+    let answer = server.answer(&bob, "sea elephant").await;
+    assert!(!names(&answer).contains(&"a.txt"), "{answer}");
+    let asked: String = qdrant.kept().asked[before..]
+        .iter()
+        .map(|(_, sent)| sent.to_string())
+        .collect();
+    assert!(
+        asked.contains(&ids[1]) && !asked.contains(&ids[0]),
+        "{asked}"
+    );
+    assert!(
+        !asked.contains(&work),
+        "not in the whole collection: {asked}"
+    );
+    server.finds(&ada, "sea elephant", "a.txt").await;
+}
+
+#[tokio::test]
 async fn nobody_finds_what_is_anothers_in_a_qdrant() {
     let qdrant = FakeQdrant::start().await;
     let (_helper, server, ada, work) = begin_with(&qdrant).await;
