@@ -392,7 +392,7 @@ async fn readers_of_the_source_are_those_here() {
     server
         .put(&format!("{at}/sharing"), &ada, &open)
         .await
-        .expect(200);
+        .expect(204);
     let documents = json!([
         listed("all", "1", &Value::Null),
         listed("bob", "1", &json!({"people": ["bob@example.org"]})),
