@@ -125,6 +125,7 @@ export class FakeKnowledge {
     if (!collection || (method !== "GET" && collection.owner !== user)) throw noCollection();
     if (what === undefined) return this.#change(method, collection, body);
     if (what === "crawls") return { crawls: [] };
+    if (what === "sources") return { sources: [], folders: [] };
     if (what === "graph") return { on: false, available: false, documents: [], unread: 0, database: null };
     if (document === undefined && method === "POST") {
       const name = url.searchParams.get("name");

@@ -46,5 +46,6 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.copy_graphs": "نسخ الرسوم البيانية إلى قاعدة بياناتها",
   "job.copy_vectors": "نسخ المتجهات إلى قاعدة بيانات المتجهات",
   "job.crawl_sites": "الزحف إلى المواقع",
+  "job.synchronize_sources": "مزامنة المصادر",
   "job.close_idle_mcp_sessions": "إنهاء الجلسات الخاملة لعملاء MCP",
 };

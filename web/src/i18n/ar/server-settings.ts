@@ -54,6 +54,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.qdrant_url": "عنوان Qdrant الذي يقارن التضمينات. فارغ: تُقارن في الذاكرة.",
   "knowledge.qdrant_key": "مفتاح API لـ Qdrant.",
   "knowledge.pgvector": "مقارنة التضمينات باستخدام pgvector في PostgreSQL بدلًا من الذاكرة.",
+  "knowledge.source_folders":
+    'مجلدات الخادم التي يمكن للمشرفين مزامنة المكتبات معها، مثل `["/srv/handbook"]`.',
   "knowledge.rerank_model": "معرّف نموذج يعيد ترتيب أفضل المقاطع. فارغ: بلا.",
   "knowledge.rerank_seconds": "عدد ثواني انتظار البحث لنموذج إعادة الترتيب.",
   "knowledge.vision_model": "معرّف نموذج رؤية يقرأ الصور المرفوعة كمستندات. فارغ: لا تُقرأ.",

@@ -46,5 +46,6 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.copy_graphs": "Graphen in die Graphdatenbank kopieren",
   "job.copy_vectors": "Vektoren in die Vektordatenbank kopieren",
   "job.crawl_sites": "Websites crawlen",
+  "job.synchronize_sources": "Quellen synchronisieren",
   "job.close_idle_mcp_sessions": "Inaktive Sitzungen von MCP-Clients beenden",
 };

@@ -63,6 +63,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.qdrant_key": "Der API-Schlüssel für Qdrant.",
   "knowledge.pgvector":
     "Ob pgvector in der PostgreSQL-Datenbank die Embeddings vergleicht, statt im Arbeitsspeicher.",
+  "knowledge.source_folders":
+    'Ordner des Servers, mit denen die Administration Sammlungen synchronisieren kann, etwa `["/srv/handbook"]`.',
   "knowledge.rerank_model": "ID eines Modells, das die besten Textstellen neu sortiert. Leer: keines.",
   "knowledge.rerank_seconds": "Sekunden, die eine Suche auf den Reranker wartet, 1 bis 60.",
   "knowledge.vision_model": "ID eines Vision-Modells, das Bilder unter den Dokumenten liest. Leer: keines.",

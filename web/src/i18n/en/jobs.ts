@@ -43,5 +43,6 @@ export const jobs = {
   "job.copy_graphs": "Copy graphs to the graph database",
   "job.copy_vectors": "Copy vectors to the vector database",
   "job.crawl_sites": "Crawl websites",
+  "job.synchronize_sources": "Synchronize sources",
   "job.close_idle_mcp_sessions": "End idle sessions of MCP clients",
 };

@@ -46,5 +46,6 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.copy_graphs": "Copiar grafos a la base de datos de grafos",
   "job.copy_vectors": "Copiar vectores a la base de datos vectorial",
   "job.crawl_sites": "Rastrear sitios web",
+  "job.synchronize_sources": "Sincronizar fuentes",
   "job.close_idle_mcp_sessions": "Finalizar sesiones inactivas de clientes MCP",
 };

@@ -62,6 +62,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "Dirección de un servidor Qdrant que compara los embeddings. Vacío: se comparan en memoria.",
   "knowledge.qdrant_key": "Clave de API de Qdrant.",
   "knowledge.pgvector": "Si pgvector compara los embeddings en PostgreSQL, en lugar de hacerlo en memoria.",
+  "knowledge.source_folders":
+    'Carpetas del servidor con las que los administradores pueden sincronizar colecciones, como `["/srv/handbook"]`.',
   "knowledge.rerank_model": "Modelo que reordena los mejores fragmentos. Vacío: ninguno.",
   "knowledge.rerank_seconds": "Segundos que una búsqueda espera al reranker.",
   "knowledge.vision_model":

@@ -46,5 +46,6 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.copy_graphs": "Copier les graphes vers la base de graphes",
   "job.copy_vectors": "Copier les vecteurs vers la base vectorielle",
   "job.crawl_sites": "Explorer les sites web",
+  "job.synchronize_sources": "Synchroniser les sources",
   "job.close_idle_mcp_sessions": "Fermer les sessions inactives des clients MCP",
 };

@@ -62,6 +62,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "Adresse d’un Qdrant qui compare les embeddings. Vide : ils sont comparés en mémoire.",
   "knowledge.qdrant_key": "Clé API de Qdrant.",
   "knowledge.pgvector": "Compare les embeddings avec pgvector dans PostgreSQL plutôt qu’en mémoire.",
+  "knowledge.source_folders":
+    'Dossiers du serveur avec lesquels les administrateurs peuvent synchroniser des collections, comme `["/srv/handbook"]`.',
   "knowledge.rerank_model": "Modèle qui reclasse les meilleurs passages. Vide : aucun.",
   "knowledge.rerank_seconds": "Secondes pendant lesquelles une recherche attend le modèle de reclassement.",
   "knowledge.vision_model":

@@ -46,5 +46,6 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.copy_graphs": "グラフデータベースへのグラフのコピー",
   "job.copy_vectors": "ベクトルデータベースへのベクトルのコピー",
   "job.crawl_sites": "ウェブサイトのクロール",
+  "job.synchronize_sources": "ソースの同期",
   "job.close_idle_mcp_sessions": "MCP クライアントのアイドルセッションの終了",
 };

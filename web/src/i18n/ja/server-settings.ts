@@ -59,6 +59,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.qdrant_url": "埋め込みを比較する Qdrant のアドレス。空：メモリ上で比較。",
   "knowledge.qdrant_key": "Qdrant の API キー。",
   "knowledge.pgvector": "埋め込みをメモリ上ではなく、PostgreSQL の pgvector で比較するかどうか。",
+  "knowledge.source_folders":
+    '管理者がコレクションと同期できるサーバーのフォルダー。例：`["/srv/handbook"]`。',
   "knowledge.rerank_model": "上位のパッセージを再ランク付けするモデル。空：なし。",
   "knowledge.rerank_seconds": "検索がリランカーを待つ秒数。",
   "knowledge.vision_model": "ドキュメントとしての画像を読むビジョンモデル。空：画像を読みません。",

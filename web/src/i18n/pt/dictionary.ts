@@ -23,6 +23,7 @@ import { research } from "./research.ts";
 import { sharing } from "./sharing.ts";
 import { settings } from "./settings.ts";
 import { settingTitles } from "./setting-titles.ts";
+import { sources } from "./sources.ts";
 import { startPrompts } from "./start-prompts.ts";
 import { steps } from "./steps.ts";
 import { temporary } from "./temporary.ts";
@@ -41,6 +42,7 @@ export const dictionary: Dictionary = {
   ...settings,
   ...settingTitles,
   ...sharing,
+  ...sources,
   ...startPrompts,
   ...steps,
   ...temporary,

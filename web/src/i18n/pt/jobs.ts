@@ -46,5 +46,6 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.copy_graphs": "Copiar grafos para o banco de grafos",
   "job.copy_vectors": "Copiar vetores para o banco de vetores",
   "job.crawl_sites": "Rastrear sites",
+  "job.synchronize_sources": "Sincronizar fontes",
   "job.close_idle_mcp_sessions": "Encerrar sessões ociosas de clientes MCP",
 };

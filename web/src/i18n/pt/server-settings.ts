@@ -60,6 +60,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.qdrant_url": "Endereço de um Qdrant que compara os embeddings. Vazio: comparados na memória.",
   "knowledge.qdrant_key": "Chave de API do Qdrant.",
   "knowledge.pgvector": "Se o pgvector no PostgreSQL compara os embeddings, em vez de na memória.",
+  "knowledge.source_folders":
+    'Pastas do servidor com as quais administradores podem sincronizar coleções, como `["/srv/handbook"]`.',
   "knowledge.rerank_model": "Modelo que reordena os melhores trechos. Vazio: nenhum.",
   "knowledge.rerank_seconds": "Segundos que uma busca espera por esse modelo.",
   "knowledge.vision_model":

@@ -46,5 +46,6 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.copy_graphs": "Копирование графов в графовую базу данных",
   "job.copy_vectors": "Копирование векторов в векторную базу данных",
   "job.crawl_sites": "Обход сайтов",
+  "job.synchronize_sources": "Синхронизация источников",
   "job.close_idle_mcp_sessions": "Завершение неиспользуемых сессий клиентов MCP",
 };

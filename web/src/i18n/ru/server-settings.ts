@@ -59,6 +59,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.qdrant_url": "Qdrant, который сравнивает векторы. Пусто: они сравниваются в памяти.",
   "knowledge.qdrant_key": "Наш ключ к нему.",
   "knowledge.pgvector": "Сравнивает ли векторы pgvector в нашей PostgreSQL, а не память.",
+  "knowledge.source_folders":
+    'Папки сервера, с которыми администраторы могут синхронизировать коллекции, например `["/srv/handbook"]`.',
   "knowledge.rerank_model": "Модель, которая ещё раз оценивает лучшие отрывки. Пусто: никакая.",
   "knowledge.rerank_seconds": "Сколько секунд поиск ждёт эту модель.",
   "knowledge.vision_model":

@@ -46,5 +46,6 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.copy_graphs": "将图谱复制到图数据库",
   "job.copy_vectors": "将向量复制到向量数据库",
   "job.crawl_sites": "抓取网站",
+  "job.synchronize_sources": "同步来源",
   "job.close_idle_mcp_sessions": "结束空闲的 MCP 客户端会话",
 };

@@ -54,6 +54,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.qdrant_url": "用于比较向量的 Qdrant 地址。留空：在内存中比较。",
   "knowledge.qdrant_key": "Qdrant 的 API 密钥。",
   "knowledge.pgvector": "是否用 PostgreSQL 中的 pgvector 比较向量，而不在内存中比较。",
+  "knowledge.source_folders": '管理员可与文档集同步的服务器文件夹，例如 `["/srv/handbook"]`。',
   "knowledge.rerank_model": "对最佳片段重排序的模型。留空：无。",
   "knowledge.rerank_seconds": "搜索等待重排序模型的秒数。",
   "knowledge.vision_model": "读取图片文档的视觉模型。留空：不读取图片。",
