@@ -3,6 +3,7 @@
 //! later changes.
 
 mod aliases;
+mod citations;
 mod embedding;
 mod embedding_choice;
 mod embedding_progress;
@@ -72,7 +73,7 @@ pub(crate) use {
     recognition::Recognition,
     scope::Scope,
     search::{Found, MAX_FOUND, SearchRequest, missing, no_collection},
-    tool::{NAME as SEARCH_TOOL, look, passage, source, spec},
+    tool::{NAME as SEARCH_TOOL, look, passage, spec},
 };
 
 /// Maximum number of documents per collection.

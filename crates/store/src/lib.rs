@@ -21,6 +21,7 @@ mod connections;
 mod copy;
 mod crawls;
 mod db;
+mod document_copies;
 mod document_filters;
 mod embeddings;
 mod error;
@@ -92,6 +93,7 @@ pub use collection_readers::{CollectionReaders, ReadersChange};
 pub use connections::{Connection, ConnectionKey};
 pub use copy::{Damage, Datum, Part, Restored, dump, restore};
 pub use crawls::{Crawl, CrawlPage, CrawlState, CrawledPage, Visited};
+pub use document_copies::{CitedTexts, DocumentCopy};
 pub use document_filters::DocumentFilter;
 pub use embeddings::{
     EmbeddedDocument, Embedding, EmbeddingProgress, EmbeddingSpace, EmbeddingTask, MAX_FAILURES,

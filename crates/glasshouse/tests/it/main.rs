@@ -56,6 +56,7 @@ mod inputs;
 mod invitations;
 mod jobs;
 mod keys;
+mod kept_texts;
 mod knowledge;
 mod learning;
 mod log_lines;

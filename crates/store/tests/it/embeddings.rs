@@ -224,7 +224,7 @@ async fn changed_documents_restart_and_deleted_ones_leave_nothing(store: Store) 
             .unwrap()
     );
     store
-        .delete_document(collection.owner, collection.id, of.document, 50)
+        .delete_document(collection.owner, collection.id, of.document, store::CitedTexts::Delete, 50)
         .await
         .unwrap();
     assert!(

@@ -22,6 +22,7 @@ mod collection_readers;
 mod connections;
 mod copies;
 mod damage;
+mod document_copies;
 mod doors;
 mod embeddings;
 mod events;
