@@ -30,8 +30,7 @@ test.afterAll(async () => {
   await model?.stop();
 });
 
-const pricesFor = (euros) =>
-  `# Prices\n\nRopes cost 10 euros.\n\n## Food\n\nWalrus food costs ${euros} euros.\n`;
+const pricesFor = (euros) => `# Prices\n\nRopes cost 10 euros.\n\nWalrus food costs ${euros} euros.\n`;
 const file = (name, content) => ({ name, mimeType: "text/markdown", buffer: Buffer.from(content) });
 const listed = async () =>
   (await (await page.request.get(`/api/v1/knowledge/${collection}/documents`)).json()).documents;
@@ -79,7 +78,7 @@ test("a citation has the version of the document's text", async () => {
 
 test("after the document was replaced, the citation opens the earlier text and leads to the current one", async () => {
   await page.goto(`/knowledge/${collection}`);
-  await page.getByRole("link", { name: "prices.md" }).waitFor();
+  await page.getByRole("link", { name: "prices.md", exact: true }).waitFor();
   await upload().setInputFiles(file("prices.md", pricesFor(1500)));
   const dialog = page.getByRole("dialog");
   await dialog.getByText("Answers that cite an earlier text keep it.").waitFor();
@@ -88,7 +87,6 @@ test("after the document was replaced, the citation opens the earlier text and l
 
   await opensCited();
   await page.getByText(/^This document has changed since it was cited \(.+\)/).waitFor();
-  await page.getByText("Prices › Food", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Delete earlier texts" }).waitFor();
   assert.equal(await page.getByRole("link", { name: "Download original" }).count(), 0);
   await check(page, "a cited text of a document that has changed");
