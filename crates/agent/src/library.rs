@@ -62,7 +62,7 @@ pub struct Page {
     pub title: String,
     /// Its address.
     pub url: String,
-    /// The local address of the stored copy. `?from=` and `&to=`, in characters, select a passage.
+    /// The local address of the stored copy, maybe with a query.
     pub copy: Option<String>,
     /// The stored text.
     pub text: String,
@@ -72,6 +72,14 @@ pub struct Page {
 const MAX_WORD_BYTES: usize = 60;
 /// Maximum length of a query, characters.
 const QUERY_CHARS: usize = 200;
+
+/// The address of a passage of a stored copy, whose places are in characters.
+pub(crate) fn address_of_passage(copy: &str, from: usize, to: usize) -> String {
+    match copy.split_once('?') {
+        Some((path, query)) => format!("{path}?from={from}&to={to}&{query}"),
+        None => format!("{copy}?from={from}&to={to}"),
+    }
+}
 
 /// A one-line query without addresses, so that the text of a page cannot redirect the search.
 pub(crate) fn as_query(text: &str) -> String {

@@ -3,6 +3,7 @@
 //! later changes.
 
 mod aliases;
+mod citations;
 mod embedding;
 mod embedding_choice;
 mod embedding_progress;
@@ -74,7 +75,7 @@ pub(crate) use {
     scope::Scope,
     search::{Found, MAX_FOUND, SearchRequest, missing, no_collection},
     sources::{MAX_SOURCES, SourceOptions, Sources, no_sync, refused},
-    tool::{NAME as SEARCH_TOOL, look, passage, source, spec},
+    tool::{NAME as SEARCH_TOOL, look, passage, spec},
 };
 
 /// Maximum number of documents per collection.

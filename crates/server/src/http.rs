@@ -506,6 +506,16 @@ pub fn table() -> Vec<Route> {
         ),
         get(
             User,
+            "/api/v1/knowledge/{collection}/documents/{document}/copy",
+            knowledge::documents::copy,
+        ),
+        delete(
+            User,
+            "/api/v1/knowledge/{collection}/documents/{document}/copy",
+            knowledge::documents::delete_copies,
+        ),
+        get(
+            User,
             "/api/v1/knowledge/{collection}/documents/{document}/file",
             knowledge::documents::file,
         ),

@@ -109,6 +109,7 @@ async fn graph(store: &Store) -> Result<(UserId, CollectionId), StoreError> {
         version: 0,
         chunks: 0,
         characters: 0,
+        cited: false,
         created_at: 2,
         updated_at: 2,
     };

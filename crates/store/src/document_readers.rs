@@ -66,18 +66,34 @@ impl DocumentReaders {
 /// The SQL condition on a row of `documents` under which a user who may read its collection may read it, too. It is
 /// evaluated with each query, so that changes of groups and addresses take effect at once.
 pub(crate) fn may_read_document(reader: &str) -> String {
+    let of_row = "document_readers.document = documents.id";
+    may_read_row(reader, "documents", "document_readers", of_row)
+}
+
+/// The same for a row of `document_copies` whose document may be gone: both the copy and a document that still exists
+/// have to be readable.
+pub(crate) fn may_read_copy(reader: &str) -> String {
+    let of_row = "document_copy_readers.document = document_copies.document \
+                  AND document_copy_readers.version = document_copies.version";
     format!(
-        "(NOT documents.restricted \
-         OR documents.collection IN (SELECT id FROM collections WHERE owner = {reader}) \
-         OR EXISTS (SELECT 1 FROM document_readers JOIN users ON users.id = {reader} AND NOT users.email_unproven \
-         WHERE document_readers.document = documents.id \
-         AND (document_readers.kind = 'person' AND document_readers.name_key = users.email_key \
-         OR document_readers.kind = 'domain' AND SUBSTR(users.email_key, \
-         LENGTH(users.email_key) - LENGTH(document_readers.name_key)) = '@' || document_readers.name_key)) \
-         OR EXISTS (SELECT 1 FROM document_readers JOIN user_groups \
-         ON document_readers.name_key IN (user_groups.name_key, LOWER(user_groups.provider_name)) \
+        "{} AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.id = document_copies.document AND NOT {})",
+        may_read_row(reader, "document_copies", "document_copy_readers", of_row),
+        may_read_document(reader)
+    )
+}
+
+fn may_read_row(reader: &str, table: &str, readers: &str, of_row: &str) -> String {
+    format!(
+        "(NOT {table}.restricted \
+         OR {table}.collection IN (SELECT id FROM collections WHERE owner = {reader}) \
+         OR EXISTS (SELECT 1 FROM {readers} JOIN users ON users.id = {reader} AND NOT users.email_unproven \
+         WHERE {of_row} AND ({readers}.kind = 'person' AND {readers}.name_key = users.email_key \
+         OR {readers}.kind = 'domain' AND SUBSTR(users.email_key, \
+         LENGTH(users.email_key) - LENGTH({readers}.name_key)) = '@' || {readers}.name_key)) \
+         OR EXISTS (SELECT 1 FROM {readers} JOIN user_groups \
+         ON {readers}.name_key IN (user_groups.name_key, LOWER(user_groups.provider_name)) \
          JOIN group_members ON group_members.group_id = user_groups.id AND group_members.member = {reader} \
-         WHERE document_readers.document = documents.id AND document_readers.kind = 'group'))"
+         WHERE {of_row} AND {readers}.kind = 'group'))"
     )
 }
 

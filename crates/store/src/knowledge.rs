@@ -8,6 +8,7 @@ use crate::{
     Store, StoreError,
     collection_readers::may_read,
     db::Db,
+    document_copies::{CitedTexts, forget_copies, keep_cited},
     document_readers::may_read_document,
     graph::forget_unnamed,
     pauses::forget_text,
@@ -90,6 +91,8 @@ pub struct Document {
     pub chunks: u64,
     /// The length of its text.
     pub characters: u64,
+    /// Whether answers cite its text, or an earlier one of which there is a copy.
+    pub cited: bool,
     /// The time of the first upload.
     pub created_at: i64,
     /// The time of the last upload or reading.
@@ -157,7 +160,8 @@ pub struct CollectionLimits {
 const COLLECTION: &str = "collections.id, collections.owner, collections.name, description, open, attached, collections.version, \
                           collections.created_at, collections.updated_at";
 pub(crate) const DOCUMENT: &str = "documents.id, collection, documents.name, size_bytes, state, picture, problem, documents.version, chunks, \
-                        characters, documents.created_at, documents.updated_at";
+                        characters, documents.created_at, documents.updated_at, \
+                        (cited OR EXISTS (SELECT 1 FROM document_copies WHERE document = documents.id)) AS cited";
 
 impl Store {
     /// The collections that a user may search, their own first, then by name.
@@ -459,7 +463,7 @@ impl Store {
             .await
     }
 
-    /// Deletes a document with its file and its text.
+    /// Deletes a document with its file and its text, except as `cited` says.
     ///
     /// # Errors
     /// `NotFound` if it is not in that collection of theirs.
@@ -468,6 +472,7 @@ impl Store {
         owner: UserId,
         collection: CollectionId,
         id: DocumentId,
+        cited: CitedTexts,
         now: i64,
     ) -> Result<(), StoreError> {
         despite_deadlocks(|| async {
@@ -479,6 +484,10 @@ impl Store {
                 .bind(now)
                 .execute_on_one()
                 .await?;
+            match cited {
+                CitedTexts::Keep => keep_cited(&mut tx, collection, id, now).await?,
+                CitedTexts::Delete => forget_copies(&mut tx, collection, id).await?,
+            }
             let sql = "DELETE FROM documents WHERE id = $1 AND collection = $2";
             tx.query(sql).id(id).id(collection).execute_on_one().await?;
             forget_unnamed(&mut tx, collection).await?;
@@ -524,8 +533,8 @@ impl Store {
 
     /// Stores the result of reading a file. Does nothing if it was replaced meanwhile, or the document is gone.
     ///
-    /// `reader` is the version of the reader, or `None` if a model described the file. The text of a document that was
-    /// read again stays if it cannot be read now, and counts as changed only if it differs.
+    /// `reader` is the version of the reader, or `None` if a model described the file. A text counts as changed only if it
+    /// differs, and that of a document that was read again stays if it cannot be read now.
     ///
     /// # Errors
     /// Database errors only.
@@ -536,7 +545,7 @@ impl Store {
         reader: Option<u64>,
         now: i64,
     ) -> Result<(), StoreError> {
-        if of.is_reread && !self.changes_text(of, read).await? {
+        if !self.changes_text(of, read).await? {
             return self.keep_earlier_text(of, reader).await;
         }
         let mut tx = self.db().begin().await?;
@@ -552,6 +561,7 @@ impl Store {
         else {
             return Ok(());
         };
+        keep_cited(&mut tx, row.id("id")?, of.id, now).await?;
         let is_still_it = match read {
             ReadingResult::Text {
                 content,
@@ -716,6 +726,7 @@ pub(crate) fn read_document(row: &Row) -> Result<Document, StoreError> {
         version: row.number("version")?,
         chunks: row.number("chunks")?,
         characters: row.number("characters")?,
+        cited: row.get("cited")?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
     })

@@ -21,6 +21,7 @@ mod connections;
 mod copy;
 mod crawls;
 mod db;
+mod document_copies;
 mod document_filters;
 mod document_readers;
 mod embeddings;
@@ -95,6 +96,7 @@ pub use collection_readers::{CollectionReaders, ReadersChange};
 pub use connections::{Connection, ConnectionKey};
 pub use copy::{Damage, Datum, Part, Restored, dump, restore};
 pub use crawls::{Crawl, CrawlPage, CrawlState, CrawledPage, Visited};
+pub use document_copies::{CitedTexts, DocumentCopy};
 pub use document_filters::DocumentFilter;
 pub use document_readers::DocumentReaders;
 pub use embeddings::{

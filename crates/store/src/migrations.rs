@@ -84,6 +84,7 @@ migrations![
     "0060_roles_and_groups_of_invitations",
     "0061_readers_of_documents",
     "0062_chat_search_again",
+    "0063_cited_documents",
     "0064_sources_of_documents",
     "0065_unproven_addresses",
 ];

@@ -4,6 +4,7 @@ use domain::{CollectionId, DocumentId, EmbeddingSpaceId, UserId};
 
 use crate::{
     MAX_FAILURES, Store, StoreError,
+    document_copies::keep_cited,
     graph::forget_unnamed,
     query::{Row, Tx},
 };
@@ -42,6 +43,7 @@ impl Store {
             .bind(now)
             .execute_on_one()
             .await?;
+        keep_cited(&mut tx, of.collection, of.document, now).await?;
         // Changes the number of the file, so that a reader in progress cannot store its result.
         let sql = "UPDATE documents SET state = 'failed', problem = $3, picture = FALSE, upload = upload + 1, \
                    claimed_until = 0, version = 0, chunks = 0, characters = 0, updated_at = $4 \

@@ -1,5 +1,5 @@
 //! Documents whose text an earlier version of the reader extracted. They are read again in the background, and stay
-//! searchable meanwhile.
+//! searchable meanwhile. A reading that finds the same text changes nothing.
 
 use domain::DocumentId;
 
@@ -38,7 +38,7 @@ impl Store {
         Ok(None)
     }
 
-    /// Whether a document that was read again has a different text now.
+    /// Whether a document has a different text now. One that was read again and cannot be read now keeps its text.
     pub(crate) async fn changes_text(
         &self,
         of: &ReadingTask,
@@ -48,24 +48,37 @@ impl Store {
             content, structure, ..
         } = read
         else {
-            return Ok(false);
+            return Ok(!of.is_reread);
         };
-        let sql = "SELECT 1 AS same FROM document_texts WHERE document = $1 AND content = $2 AND structure = $3";
+        let sql = "SELECT 1 AS same FROM document_texts JOIN documents ON id = document \
+                   WHERE document = $1 AND version > 0 AND content = $2 AND structure = $3";
         let same = self.db().read(sql).id(of.id).text(content).text(structure);
         Ok(same.fetch_optional().await?.is_none())
     }
 
-    /// Records that a document needs no other reading, and releases it.
+    /// Records that a document needs no other reading, and releases it. Its vectors and its part of the graph stay, too; if
+    /// a new file was read, what failed of them is tried again.
     pub(crate) async fn keep_earlier_text(
         &self,
         of: &ReadingTask,
         reader: Option<u64>,
     ) -> Result<(), StoreError> {
-        let sql = "UPDATE documents SET reader = $3, claimed_until = 0 \
-                   WHERE id = $1 AND upload = $2 AND state = 'ready'";
-        let kept = self.db().write(sql).id(of.id).number(of.upload);
-        kept.bind(column(reader)).execute().await?;
-        Ok(())
+        let mut tx = self.db().begin().await?;
+        let sql = "UPDATE documents SET state = 'ready', picture = FALSE, problem = NULL, reader = $4, claimed_until = 0 \
+                   WHERE id = $1 AND upload = $2 AND state = $3";
+        let kept = tx.query(sql).id(of.id).number(of.upload).text(of.state());
+        let is_still_it = kept.bind(column(reader)).execute().await? == 1;
+        if is_still_it && !of.is_reread {
+            for sql in [
+                "UPDATE document_embeddings SET failures = 0, problem = NULL, due_at = 0 \
+                 WHERE document = $1 AND problem IS NOT NULL",
+                "UPDATE document_graphs SET failures = 0, problem = NULL, due_at = 0 \
+                 WHERE document = $1 AND problem IS NOT NULL",
+            ] {
+                tx.query(sql).id(of.id).execute().await?;
+            }
+        }
+        tx.commit().await
     }
 }
 

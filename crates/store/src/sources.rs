@@ -140,6 +140,9 @@ impl Store {
             let mut tx = self.db().begin().await?;
             hold_collection(&mut tx, owner, collection, now).await?;
             if with_documents {
+                let sql = "DELETE FROM document_copies WHERE collection = $2 \
+                           AND document IN (SELECT document FROM synced_documents WHERE source = $1)";
+                tx.query(sql).id(id).id(collection).execute().await?;
                 let sql = "DELETE FROM documents WHERE collection = $2 \
                            AND id IN (SELECT document FROM synced_documents WHERE source = $1)";
                 if tx.query(sql).id(id).id(collection).execute().await? > 0 {

@@ -65,13 +65,15 @@ export class FakeKnowledge {
 
   put(collection, name, file) {
     const before = collection.documents.find((document) => document.name === name);
-    const document = before ?? { id: this.#id("doc"), name, created_at: Date.now() };
+    const document = before ?? { id: this.#id("doc"), name, version: 0, created_at: Date.now() };
     Object.assign(document, {
       file,
       size_bytes: file.length,
       state: "waiting",
       picture: false,
       problem: null,
+      cited: false,
+      copies: 0,
     });
     Object.assign(document, {
       chunks: 0,
@@ -90,6 +92,7 @@ export class FakeKnowledge {
     const { text = "", structure = null, problem = null } = readingOf(document.name, document.file);
     Object.assign(document, { text, structure, problem, state: problem ? "failed" : "ready" });
     document.characters = [...text].length;
+    document.version += 1;
     document.chunks = text === "" ? 0 : text.split("\n\n").length;
   }
 

@@ -7,6 +7,7 @@ import type {
   CollectionReaders,
   Crawl,
   Document,
+  DocumentCopy,
   DocumentText,
   GraphAlias,
   GraphEntity,
@@ -24,6 +25,7 @@ export type {
   CollectionReaders as Readers,
   Crawl,
   Document,
+  DocumentCopy,
   DocumentMeaning as Meaning,
   DocumentProblem,
   DocumentStructure as Structure,
@@ -83,6 +85,17 @@ export const sendAttachment = (
 ) => sendFile<Attachment>(`/api/v1/attachments?name=${id(name)}`, file, options);
 export const getDocument = (collection: string, document: string, signal?: AbortSignal) =>
   call<DocumentText>("GET", documentAt(collection, document), undefined, signal);
+/** An earlier text of a document, which is kept because it is cited. */
+export const getDocumentCopy = (
+  collection: string,
+  document: string,
+  version: number,
+  signal?: AbortSignal,
+) =>
+  call<DocumentCopy>("GET", `${documentAt(collection, document)}/copy?version=${version}`, undefined, signal);
+/** Deletes all earlier texts that are kept of a document, which may be deleted itself. */
+export const deleteDocumentCopies = (collection: string, document: string) =>
+  call<undefined>("DELETE", `${documentAt(collection, document)}/copy`);
 export const documentFile = (collection: string, document: string) =>
   `${documentAt(collection, document)}/file`;
 export const retryDocument = (collection: string, document: string) =>
@@ -90,8 +103,8 @@ export const retryDocument = (collection: string, document: string) =>
 /** Cancels parsing of the document, or embedding of the parsed text. */
 export const cancelDocument = (collection: string, document: string) =>
   call<undefined>("POST", `${documentAt(collection, document)}/cancel`);
-export const deleteDocument = (collection: string, document: string) =>
-  call<undefined>("DELETE", documentAt(collection, document));
+export const deleteDocument = (collection: string, document: string, options: { keepCited: boolean }) =>
+  call<undefined>("DELETE", `${documentAt(collection, document)}?keep_cited=${options.keepCited}`);
 
 /** Filter for search by file extension, part of the name, and upload time as timestamps. */
 export interface SearchFilter {

@@ -284,6 +284,8 @@ export type Attachment = {
   characters: number;
   /** The progress of its embedding, if an [embedding model](/docs/knowledge/semantic-search.md) is set and there is text. */
   meaning: DocumentMeaning | null;
+  /** Whether answers cite its text, or an earlier one [that is kept](/docs/knowledge/collections.md#cited-texts). */
+  cited: boolean;
   /** Milliseconds since 1970-01-01 UTC. */
   created_at: number;
   /** Milliseconds since 1970-01-01 UTC. */
@@ -1056,10 +1058,21 @@ export type Document = {
   characters: number;
   /** The progress of its embedding, if an [embedding model](/docs/knowledge/semantic-search.md) is set and there is text. */
   meaning: DocumentMeaning | null;
+  /** Whether answers cite its text, or an earlier one [that is kept](/docs/knowledge/collections.md#cited-texts). */
+  cited: boolean;
   /** Milliseconds since 1970-01-01 UTC. */
   created_at: number;
   /** Milliseconds since 1970-01-01 UTC. */
   updated_at: number;
+};
+
+/** The text of a document before it was changed or deleted. */
+export type DocumentCopy = {
+  name: string;
+  text: string;
+  structure: DocumentStructure;
+  /** When the document was changed or deleted. */
+  replaced_at: number;
 };
 
 /** A heading of a document. */
@@ -1166,10 +1179,16 @@ export type DocumentText = {
   characters: number;
   /** The progress of its embedding, if an [embedding model](/docs/knowledge/semantic-search.md) is set and there is text. */
   meaning: DocumentMeaning | null;
+  /** Whether answers cite its text, or an earlier one [that is kept](/docs/knowledge/collections.md#cited-texts). */
+  cited: boolean;
   /** Milliseconds since 1970-01-01 UTC. */
   created_at: number;
   /** Milliseconds since 1970-01-01 UTC. */
   updated_at: number;
+  /** The version of the text, 0 if there is none. It increases with each change. */
+  version: number;
+  /** How many earlier texts are kept because answers cite them. */
+  copies: number;
   /** The extracted text. */
   text: string;
   /** `null` if there is none. */

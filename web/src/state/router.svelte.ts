@@ -51,6 +51,8 @@ export interface KnowledgeRoute {
   /** The passage of the document to show, in Unicode characters. */
   from: number | null;
   to: number | null;
+  /** The version of the document's text that is cited. */
+  version: number | null;
 }
 
 /** The graph of a collection, at one entity or at the most connected ones. */
@@ -132,6 +134,7 @@ export function routeOf(address: URL): Route {
         until: address.searchParams.get("until"),
         from: placeOf(address.searchParams.get("from")),
         to: placeOf(address.searchParams.get("to")),
+        version: placeOf(address.searchParams.get("version")),
       };
     case "pages":
       if (!second) return { page: "missing" };

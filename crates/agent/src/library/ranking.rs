@@ -95,7 +95,8 @@ pub(crate) fn same_address(url: &str) -> String {
         .split('&')
         .filter(|part| !part.is_empty() && !part.starts_with("utm_"))
         .filter(|part| {
-            url.starts_with("http") || !(part.starts_with("from=") || part.starts_with("to="))
+            let of_a_passage = ["from=", "to=", "version="];
+            url.starts_with("http") || !of_a_passage.iter().any(|name| part.starts_with(name))
         })
         .collect();
     let address = address.trim_end_matches('/');
@@ -188,7 +189,10 @@ mod tests {
 
     #[test]
     fn a_document_is_one_place() {
-        assert_eq!(same_address("/knowledge/c/d?from=1&to=2"), "/knowledge/c/d");
+        assert_eq!(
+            same_address("/knowledge/c/d?from=1&to=2&version=3"),
+            "/knowledge/c/d"
+        );
         assert_eq!(
             same_address("https://a.example/?from=1"),
             "a.example?from=1"

@@ -5,7 +5,9 @@ use std::fmt::Write;
 use domain::event::Source;
 use serde::{Deserialize, Serialize};
 
-use crate::library::{Hit, Page, excerpt::best_blocks, first_chars, first_words};
+use crate::library::{
+    Hit, Page, address_of_passage, excerpt::best_blocks, first_chars, first_words,
+};
 
 /// Maximum number of passages per page.
 const OF_ONE_PAGE: usize = 4;
@@ -113,7 +115,7 @@ impl Found {
                 let chars = quote.as_ref().map_or(0, |quote| quote.chars().count());
                 let copy = copy
                     .as_ref()
-                    .map(|copy| format!("{copy}?from={from}&to={}", from + chars));
+                    .map(|copy| address_of_passage(copy, from, from + chars));
                 Source {
                     copy,
                     ..Source::new(id, title.clone(), url.clone(), quote)

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     library::{
-        Page,
+        Page, address_of_passage,
         excerpt::{best_sentences, excerpt, nearest_sentences},
         first_chars, first_words,
         quotes::{Quotable, plain},
@@ -208,7 +208,7 @@ fn taken(quotable: &Quotable<'_>, page: &Page, point: String, quote: &str) -> Op
     let copy = page
         .copy
         .as_ref()
-        .map(|copy| format!("{copy}?from={}&to={}", place.start, place.end));
+        .map(|copy| address_of_passage(copy, place.start, place.end));
     Some(Taken {
         point: first_chars(&one_line(&point), POINT_CHARS),
         quote: Some(words),

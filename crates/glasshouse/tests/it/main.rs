@@ -56,6 +56,7 @@ mod inbox;
 mod inputs;
 mod invitations;
 mod jobs;
+mod kept_texts;
 mod keys;
 mod knowledge;
 mod learning;

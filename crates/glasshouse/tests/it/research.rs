@@ -126,13 +126,14 @@ async fn chat_stream_shows_the_work_and_the_sources() {
         .split_once("?from=")
         .unwrap();
     let (from, to) = place.split_once("&to=").unwrap();
+    let (to, version) = to.split_once("&version=").unwrap();
     let mut parts = path.split('/').skip(2);
     let (collection, document) = (parts.next().unwrap(), parts.next().unwrap());
     let stored = format!("/api/v1/knowledge/{collection}/documents/{document}");
-    let text = door.server.get(&stored, &door.cookie).await.json()["text"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let document = door.server.get(&stored, &door.cookie).await.json();
+    assert_eq!(document["version"].to_string(), version);
+    assert_eq!(document["cited"], true);
+    let text = document["text"].as_str().unwrap().to_owned();
     let (from, to): (usize, usize) = (from.parse().unwrap(), to.parse().unwrap());
     assert_eq!(
         text.chars().skip(from).take(to - from).collect::<String>(),

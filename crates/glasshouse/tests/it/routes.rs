@@ -294,6 +294,16 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ),
     (
         "GET",
+        "/api/v1/knowledge/{collection}/documents/{document}/copy",
+        Access::User,
+    ),
+    (
+        "DELETE",
+        "/api/v1/knowledge/{collection}/documents/{document}/copy",
+        Access::User,
+    ),
+    (
+        "GET",
         "/api/v1/knowledge/{collection}/documents/{document}/file",
         Access::User,
     ),

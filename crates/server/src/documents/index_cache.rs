@@ -38,7 +38,7 @@ pub(super) struct CachedIndex {
 pub(super) struct CachedDocument {
     pub(super) id: DocumentId,
     pub(super) name: String,
-    version: u64,
+    pub(super) version: u64,
     /// Whether its chunks have vectors in this index.
     is_embedded: bool,
     places: Vec<Position>,

@@ -64,6 +64,8 @@ pub(crate) struct Found {
     pub(crate) collection_name: String,
     pub(crate) document: DocumentId,
     pub(crate) name: String,
+    /// The version of the document's text.
+    pub(crate) version: u64,
     /// Its position in the document's text, in characters.
     pub(crate) start: usize,
     pub(crate) end: usize,
@@ -424,6 +426,7 @@ async fn passages(
             collection_name: collection.name.clone(),
             document: document.id,
             name: document.name.clone(),
+            version: document.version,
             start: place.characters().start,
             end: place.characters().end,
             page: place.page(),

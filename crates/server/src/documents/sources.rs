@@ -195,6 +195,7 @@ impl Sources {
             size_bytes: file.len() as u64,
             state: DocumentState::Waiting,
             picture: false,
+            cited: false,
             problem: None,
             version: 0,
             chunks: 0,

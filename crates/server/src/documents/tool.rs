@@ -3,7 +3,7 @@
 use std::{fmt::Write, sync::Arc};
 
 use agent::{Tool, ToolContext, ToolFailure, ToolKind};
-use domain::{CollectionId, EventBody, UserId, event::Source};
+use domain::{CollectionId, EventBody, UserId};
 use llm::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -27,8 +27,6 @@ const NAMED: usize = 30;
 const DESCRIPTION_CHARS: usize = 200;
 /// Maximum length of a query, characters.
 const QUERY_CHARS: usize = 1000;
-/// Length of a passage's quote in the list of sources, characters.
-const QUOTE_CHARS: usize = 500;
 
 #[derive(Deserialize)]
 struct Arguments {
@@ -153,7 +151,7 @@ async fn call(
     if !found.is_empty() {
         context
             .emit(EventBody::SourcesFound {
-                sources: found.iter().map(source).collect(),
+                sources: documents.cite(&found).await,
             })
             .await;
     }
@@ -272,28 +270,7 @@ async fn no_document(
     )
 }
 
-/// The source of a passage. Its id depends on the position in the document only, so the same passage is always the same
-/// source.
-pub(crate) fn source(found: &Found) -> Source {
-    let Found {
-        collection,
-        document,
-        start,
-        end,
-        text,
-        ..
-    } = found;
-    let url = format!("/knowledge/{collection}/{document}?from={start}&to={end}");
-    let quote = text.chars().take(QUOTE_CHARS).collect();
-    Source::new(
-        format!("{document}.{start}"),
-        title(found),
-        url,
-        Some(quote),
-    )
-}
-
-fn title(found: &Found) -> String {
+pub(super) fn title(found: &Found) -> String {
     match found.page {
         Some(page) => format!("{}, p. {page}", found.name),
         None => found.name.clone(),

@@ -405,6 +405,7 @@ impl From<Found> for ResultView {
             text,
             scores,
             rerank,
+            ..
         } = found;
         let knowledge::Scores {
             words,

@@ -202,6 +202,7 @@ impl Crawler {
             version: 0,
             chunks: 0,
             characters: 0,
+            cited: false,
             created_at: now,
             updated_at: now,
         };

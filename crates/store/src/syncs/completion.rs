@@ -5,6 +5,7 @@ use domain::{CollectionId, SourceId, SyncId, UserId};
 use super::Sync;
 use crate::{
     Store, StoreError,
+    document_copies::keep_cited,
     query::Tx,
     sources::{hold_collection, note_deletion},
     transaction::despite_deadlocks,
@@ -50,7 +51,7 @@ impl Store {
                 tx.query(sql).id(id).bind(now).execute().await?;
                 return tx.commit().await;
             }
-            delete_unlisted(&mut tx, id, source, collection).await?;
+            delete_unlisted(&mut tx, id, source, collection, now).await?;
             end(&mut tx, id, "done", None, now).await?;
             prune(&mut tx, source).await?;
             tx.commit().await
@@ -109,7 +110,14 @@ async fn delete_unlisted(
     id: SyncId,
     source: SourceId,
     collection: CollectionId,
+    now: i64,
 ) -> Result<(), StoreError> {
+    let sql = "SELECT documents.id FROM documents JOIN synced_documents ON synced_documents.document = documents.id \
+               JOIN sync_items ON sync_items.item = synced_documents.item \
+               WHERE source = $2 AND sync = $1 AND sync_items.state = 'unlisted' AND cited";
+    for row in &tx.query(sql).id(id).id(source).fetch_all().await? {
+        keep_cited(tx, collection, row.id("id")?, now).await?;
+    }
     let sql = "DELETE FROM documents WHERE id IN (SELECT document FROM synced_documents JOIN sync_items \
                ON sync_items.item = synced_documents.item WHERE source = $2 AND sync = $1 AND state = 'unlisted')";
     if tx.query(sql).id(id).id(source).execute().await? > 0 {

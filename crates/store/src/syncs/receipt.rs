@@ -4,8 +4,9 @@ use domain::{DocumentId, SourceId, SyncId, UserId};
 
 use super::{SourceItem, manifest::names_like, manifest::rename, read_item};
 use crate::{
-    CollectionLimits, Document, Store, StoreError, document_readers::set_readers,
-    graph::forget_unnamed, knowledge::put_file, pauses::forget_text, query::Tx,
+    CollectionLimits, Document, Store, StoreError, document_copies::keep_cited,
+    document_readers::set_readers, graph::forget_unnamed, knowledge::put_file, pauses::forget_text,
+    query::Tx,
 };
 
 impl Store {
@@ -79,6 +80,7 @@ impl Store {
 
 /// Removes the text of a document before its new content is read.
 async fn forget(tx: &mut Tx, document: &Document) -> Result<(), StoreError> {
+    keep_cited(tx, document.collection, document.id, document.updated_at).await?;
     let sql = "UPDATE collections SET version = version + 1 WHERE id = $1";
     tx.query(sql).id(document.collection).execute().await?;
     let sql = "UPDATE documents SET version = 0, chunks = 0, characters = 0 WHERE id = $1";

@@ -29,7 +29,7 @@ fn space(model: &str) -> EmbeddingSpace {
     }
 }
 
-/// Puts a document that is read in so many pieces.
+/// Puts a document with a new text that is read in so many pieces.
 async fn put(store: &Store, collection: &Collection, name: &str, chunks: u64) {
     let new = document(collection, name);
     store
@@ -38,7 +38,7 @@ async fn put(store: &Store, collection: &Collection, name: &str, chunks: u64) {
         .unwrap();
     let unread = store.claim_document(10, 20).await.unwrap().unwrap();
     let read = ReadingResult::Text {
-        content: "hello".into(),
+        content: format!("hello {}", new.id),
         structure: "{}".into(),
         chunks,
         characters: 5,
@@ -224,7 +224,13 @@ async fn changed_documents_restart_and_deleted_ones_leave_nothing(store: Store) 
             .unwrap()
     );
     store
-        .delete_document(collection.owner, collection.id, of.document, 50)
+        .delete_document(
+            collection.owner,
+            collection.id,
+            of.document,
+            store::CitedTexts::Delete,
+            50,
+        )
         .await
         .unwrap();
     assert!(

@@ -451,7 +451,7 @@ async fn deleting_a_document_removes_its_relations(store: Store) {
             .unwrap()
     );
     store
-        .delete_document(owner, mine.id, one.id, 12)
+        .delete_document(owner, mine.id, one.id, store::CitedTexts::Delete, 12)
         .await
         .unwrap();
     assert_eq!(
@@ -539,7 +539,7 @@ async fn unwanted_results_are_discarded(store: Store) {
     store.set_graph(owner, mine.id, true).await.unwrap();
     let of = store.claim_graph(100, 200).await.unwrap().unwrap();
     store
-        .delete_document(owner, mine.id, one.id, 12)
+        .delete_document(owner, mine.id, one.id, store::CitedTexts::Delete, 12)
         .await
         .unwrap();
     assert!(

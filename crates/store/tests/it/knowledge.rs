@@ -51,6 +51,7 @@ pub(crate) fn document(collection: &Collection, name: &str) -> Document {
         version: 0,
         chunks: 0,
         characters: 0,
+        cited: false,
         created_at: 2,
         updated_at: 2,
     }
@@ -202,12 +203,12 @@ async fn files_become_texts(store: Store) {
     );
     assert_eq!(
         store
-            .delete_document(other, collection.id, kept.id, 12)
+            .delete_document(other, collection.id, kept.id, store::CitedTexts::Delete, 12)
             .await,
         Err(MISSING)
     );
     store
-        .delete_document(owner, collection.id, kept.id, 12)
+        .delete_document(owner, collection.id, kept.id, store::CitedTexts::Delete, 12)
         .await
         .unwrap();
     for gone in [

@@ -22,6 +22,7 @@ mod collection_readers;
 mod connections;
 mod copies;
 mod damage;
+mod document_copies;
 mod document_readers;
 mod doors;
 mod embeddings;

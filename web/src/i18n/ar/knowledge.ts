@@ -216,6 +216,17 @@ export const knowledge = {
   "knowledge.contents": "المحتويات",
   "knowledge.pageBegins": "صفحة {number}",
   "knowledge.noSpan": "لم يعد هذا المقطع في النص: تغيّر المستند.",
+  "knowledge.changedSince": "تغيّر هذا المستند منذ الاستشهاد به ({time}). هذا هو النص كما كان.",
+  "knowledge.deletedSince": "حُذف هذا المستند. هذا هو النص كما استُشهد به.",
+  "knowledge.copyGone": "تغيّر هذا المستند منذ الاستشهاد به، ولم يُحفظ نصه السابق.",
+  "knowledge.copies": "تُحفظ نصوص سابقة لهذا المستند لأن إجابات تستشهد بها.",
+  "knowledge.deleteCopies": "حذف النصوص السابقة",
+  "knowledge.deleteCopiesConfirm":
+    "حذف النصوص السابقة للمستند «{name}»؟ لن يمكن فتحها بعد ذلك من مواضع الاستشهاد بها.",
+  "knowledge.citedText":
+    "تستشهد إجابات بهذا المستند. سيظل بإمكان من يستطيع قراءة المكتبة فتح النص المستشهد به منها.",
+  "knowledge.deleteCited": "حذف النص المستشهد به أيضًا",
+  "knowledge.replaceCited": "تحتفظ الإجابات التي تستشهد بنص سابق بذلك النص.",
   "knowledge.notRead": "لم يُعالَج هذا المستند بعد.",
   "knowledge.downloadOriginal": "تنزيل الملف الأصلي",
   "pdf.views": "طريقة العرض",

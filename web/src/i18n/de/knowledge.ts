@@ -145,6 +145,19 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.contents": "Inhalt",
   "knowledge.pageBegins": "Seite {number}",
   "knowledge.noSpan": "Diese Textstelle ist nicht mehr im Text: Das Dokument wurde geändert.",
+  "knowledge.changedSince":
+    "Dieses Dokument wurde nach dem Zitieren geändert ({time}). Sie sehen den Text, wie er war.",
+  "knowledge.deletedSince": "Dieses Dokument wurde gelöscht. Sie sehen den Text, wie er zitiert wurde.",
+  "knowledge.copyGone":
+    "Dieses Dokument wurde nach dem Zitieren geändert, und der frühere Text ist nicht mehr vorhanden.",
+  "knowledge.copies": "Frühere Texte dieses Dokuments werden aufbewahrt, weil Antworten sie zitieren.",
+  "knowledge.deleteCopies": "Frühere Texte löschen",
+  "knowledge.deleteCopiesConfirm":
+    "Die früheren Texte von „{name}“ löschen? Sie lassen sich dann nicht mehr über die Quellenangaben öffnen.",
+  "knowledge.citedText":
+    "Antworten zitieren dieses Dokument. Wer die Sammlung lesen darf, kann den zitierten Text dort weiterhin öffnen.",
+  "knowledge.deleteCited": "Auch den zitierten Text löschen",
+  "knowledge.replaceCited": "Antworten, die einen früheren Text zitieren, behalten ihn.",
   "knowledge.notRead": "Dieses Dokument wurde noch nicht verarbeitet.",
   "knowledge.downloadOriginal": "Original herunterladen",
   "pdf.views": "Ansicht",

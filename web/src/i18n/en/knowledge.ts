@@ -131,6 +131,18 @@ export const knowledge = {
   "knowledge.contents": "Contents",
   "knowledge.pageBegins": "Page {number}",
   "knowledge.noSpan": "This passage is no longer in the text: the document has changed.",
+  "knowledge.changedSince":
+    "This document has changed since it was cited ({time}). This is the text as it was.",
+  "knowledge.deletedSince": "This document was deleted. This is the text as it was cited.",
+  "knowledge.copyGone": "This document has changed since it was cited, and the earlier text is not kept.",
+  "knowledge.copies": "Earlier texts of this document are kept because answers cite them.",
+  "knowledge.deleteCopies": "Delete earlier texts",
+  "knowledge.deleteCopiesConfirm":
+    "Delete the earlier texts of “{name}”? They can then no longer be opened where they are cited.",
+  "knowledge.citedText":
+    "Answers cite this document. Those who can read the collection can still open the cited text there.",
+  "knowledge.deleteCited": "Also delete the cited text",
+  "knowledge.replaceCited": "Answers that cite an earlier text keep it.",
   "knowledge.notRead": "This document hasn’t been processed yet.",
   "knowledge.downloadOriginal": "Download original",
   "pdf.views": "View",

@@ -171,6 +171,18 @@ export const knowledge = {
   "knowledge.contents": "Contenido",
   "knowledge.pageBegins": "Página {number}",
   "knowledge.noSpan": "Este fragmento ya no está en el texto: el documento ha cambiado.",
+  "knowledge.changedSince":
+    "Este documento ha cambiado desde que se citó ({time}). Este es el texto tal como era.",
+  "knowledge.deletedSince": "Este documento se eliminó. Este es el texto tal como se citó.",
+  "knowledge.copyGone": "Este documento ha cambiado desde que se citó y el texto anterior no se conserva.",
+  "knowledge.copies": "Se conservan textos anteriores de este documento porque hay respuestas que los citan.",
+  "knowledge.deleteCopies": "Eliminar los textos anteriores",
+  "knowledge.deleteCopiesConfirm":
+    "¿Eliminar los textos anteriores de «{name}»? Ya no se podrán abrir desde las citas.",
+  "knowledge.citedText":
+    "Hay respuestas que citan este documento. Quienes pueden leer la colección podrán seguir abriendo en ellas el texto citado.",
+  "knowledge.deleteCited": "Eliminar también el texto citado",
+  "knowledge.replaceCited": "Las respuestas que citan un texto anterior lo conservan.",
   "knowledge.notRead": "Este documento aún no se ha procesado.",
   "knowledge.downloadOriginal": "Descargar el original",
   "pdf.views": "Vista",

@@ -175,6 +175,18 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.contents": "Sommaire",
   "knowledge.pageBegins": "Page {number}",
   "knowledge.noSpan": "Ce passage n’est plus dans le texte : le document a changé.",
+  "knowledge.changedSince":
+    "Ce document a changé depuis qu’il a été cité ({time}). Voici le texte tel qu’il était.",
+  "knowledge.deletedSince": "Ce document a été supprimé. Voici le texte tel qu’il a été cité.",
+  "knowledge.copyGone": "Ce document a changé depuis qu’il a été cité, et l’ancien texte n’est pas conservé.",
+  "knowledge.copies": "D’anciens textes de ce document sont conservés, car des réponses les citent.",
+  "knowledge.deleteCopies": "Supprimer les anciens textes",
+  "knowledge.deleteCopiesConfirm":
+    "Supprimer les anciens textes de « {name} » ? Il ne sera plus possible de les ouvrir depuis les citations.",
+  "knowledge.citedText":
+    "Des réponses citent ce document. Les personnes qui peuvent lire la collection pourront toujours y ouvrir le texte cité.",
+  "knowledge.deleteCited": "Supprimer aussi le texte cité",
+  "knowledge.replaceCited": "Les réponses qui citent un ancien texte le conservent.",
   "knowledge.notRead": "Ce document n’a pas encore été traité.",
   "knowledge.downloadOriginal": "Télécharger l’original",
   "pdf.views": "Affichage",

@@ -132,6 +132,17 @@ export const knowledge = {
   "knowledge.contents": "目次",
   "knowledge.pageBegins": "{number} ページ",
   "knowledge.noSpan": "ドキュメントが変更されたため、このパッセージは本文にありません。",
+  "knowledge.changedSince":
+    "このドキュメントは引用後に変更されました（{time}）。引用時のテキストを表示しています。",
+  "knowledge.deletedSince": "このドキュメントは削除されました。引用時のテキストを表示しています。",
+  "knowledge.copyGone": "このドキュメントは引用後に変更され、以前のテキストは保存されていません。",
+  "knowledge.copies": "回答で引用されているため、このドキュメントの以前のテキストが保存されています。",
+  "knowledge.deleteCopies": "以前のテキストを削除",
+  "knowledge.deleteCopiesConfirm": "「{name}」の以前のテキストを削除しますか？引用元から開けなくなります。",
+  "knowledge.citedText":
+    "このドキュメントは回答で引用されています。コレクションを閲覧できる人は、引用されたテキストを引き続き開けます。",
+  "knowledge.deleteCited": "引用されたテキストも削除する",
+  "knowledge.replaceCited": "以前のテキストを引用している回答からは、引き続きそのテキストを開けます。",
   "knowledge.notRead": "このドキュメントはまだ処理されていません。",
   "knowledge.downloadOriginal": "元のファイルをダウンロード",
   "pdf.views": "表示",

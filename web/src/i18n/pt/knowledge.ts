@@ -170,6 +170,17 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.contents": "Sumário",
   "knowledge.pageBegins": "Página {number}",
   "knowledge.noSpan": "Este trecho não está mais no texto: o documento mudou.",
+  "knowledge.changedSince": "Este documento mudou desde que foi citado ({time}). Este é o texto como era.",
+  "knowledge.deletedSince": "Este documento foi excluído. Este é o texto como foi citado.",
+  "knowledge.copyGone": "Este documento mudou desde que foi citado, e o texto anterior não foi mantido.",
+  "knowledge.copies": "Textos anteriores deste documento são mantidos porque há respostas que os citam.",
+  "knowledge.deleteCopies": "Excluir os textos anteriores",
+  "knowledge.deleteCopiesConfirm":
+    "Excluir os textos anteriores de “{name}”? Não será mais possível abri-los pelas citações.",
+  "knowledge.citedText":
+    "Há respostas que citam este documento. Quem pode ler a coleção ainda poderá abrir nelas o texto citado.",
+  "knowledge.deleteCited": "Excluir também o texto citado",
+  "knowledge.replaceCited": "As respostas que citam um texto anterior o mantêm.",
   "knowledge.notRead": "Este documento ainda não foi processado.",
   "knowledge.downloadOriginal": "Baixar o original",
   "pdf.views": "Visualização",

@@ -301,13 +301,21 @@ export const fieldsOf: Record<SourceKind, SourceField[]> = {
       control: "text",
       required: true,
     },
-    { name: "library", label: "source.library", hint: "source.allHint", control: "text", when: isSite },
+    {
+      name: "library",
+      label: "source.library",
+      hint: "source.allHint",
+      control: "text",
+      more: true,
+      when: isSite,
+    },
     {
       name: "folder",
       label: "source.folder",
       hint: "source.allHint",
       example: "Projects/2025",
       control: "text",
+      more: true,
     },
     links,
     {

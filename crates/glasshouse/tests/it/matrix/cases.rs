@@ -394,6 +394,10 @@ pub(super) const CASES: &[Case] = &[
         .sends("kumquat"),
     case("GET", "/api/v1/knowledge/{collection}/documents/{document}", Missing, 200),
     case("GET", "/api/v1/knowledge/{collection}/documents/{document}/file", Missing, 200),
+    // No answer cites it.
+    case("GET", "/api/v1/knowledge/{collection}/documents/{document}/copy", Missing, 404)
+        .at("/api/v1/knowledge/{collection}/documents/{document}/copy?version=1"),
+    case("DELETE", "/api/v1/knowledge/{collection}/documents/{document}/copy", Missing, 404),
     case("POST", "/api/v1/knowledge/{collection}/documents/{document}/retry", Missing, 404),
     // There is nothing that goes on, and nothing that failed.
     case("POST", "/api/v1/knowledge/{collection}/documents/{document}/cancel", Missing, 404),

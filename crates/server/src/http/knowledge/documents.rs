@@ -12,7 +12,10 @@ use domain::{CollectionId, DocumentId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{CollectionLimits, Document, DocumentState, OwnedDocument, Store, StoreError};
+use store::{
+    CitedTexts, CollectionLimits, Document, DocumentCopy, DocumentState, OwnedDocument, Store,
+    StoreError,
+};
 
 use super::{super::files::content::named, owner};
 use crate::{
@@ -54,6 +57,8 @@ pub(in crate::http) struct DocumentView {
     /// The progress of its embedding, if an [embedding model](docs/knowledge/semantic-search.md) is set and there is
     /// text.
     meaning: Option<DocumentEmbedding>,
+    /// Whether answers cite its text, or an earlier one [that is kept](docs/knowledge/collections.md#cited-texts).
+    cited: bool,
     created_at: i64,
     updated_at: i64,
 }
@@ -69,6 +74,7 @@ impl DocumentView {
             picture,
             chunks,
             characters,
+            cited,
             created_at,
             updated_at,
             ..
@@ -86,6 +92,7 @@ impl DocumentView {
             chunks,
             characters,
             meaning,
+            cited,
             created_at,
             updated_at,
         }
@@ -259,6 +266,7 @@ pub(in crate::http) async fn keep(
         version: 0,
         chunks: 0,
         characters: 0,
+        cited: false,
         created_at: now,
         updated_at: now,
     };
@@ -291,6 +299,10 @@ pub(in crate::http) async fn keep(
 pub(in crate::http) struct TextView {
     #[serde(flatten)]
     document: DocumentView,
+    /// The version of the text, 0 if there is none. It increases with each change.
+    version: u64,
+    /// How many earlier texts are kept because answers cite them.
+    copies: u64,
     /// The extracted text.
     text: String,
     /// `null` if there is none.
@@ -306,24 +318,86 @@ pub(in crate::http) async fn get(
 ) -> Result<Json<TextView>, ApiError> {
     let document = readable(&app, &caller, collection, document).await?;
     let (text, structure) = match app.store.document_text(document.id).await {
-        Ok((text, structure)) => {
-            let mut structure: Value =
-                serde_json::from_str(&structure).map_err(ApiError::internal)?;
-            // The text has a field of its own.
-            structure
-                .as_object_mut()
-                .and_then(|fields| fields.remove("text"));
-            (text, structure)
-        }
+        Ok((text, structure)) => (text, structure_of(&structure)?),
         Err(StoreError::NotFound) => (String::new(), Value::Null),
         Err(error) => return Err(error.into()),
     };
     let far = app.documents.far(collection).await?;
     Ok(Json(TextView {
+        version: document.version,
+        copies: app.store.count_copies(document.id).await?,
         document: DocumentView::new(document, &far),
         text,
         structure,
     }))
+}
+
+/// Which version of a text.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "DocumentVersion")]
+pub(in crate::http) struct Version {
+    /// As in the address of the source.
+    version: u64,
+}
+
+/// The text of a document before it was changed or deleted.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DocumentCopy")]
+pub(in crate::http) struct CopyView {
+    name: String,
+    text: String,
+    #[schemars(with = "DocumentStructure")]
+    structure: Value,
+    /// When the document was changed or deleted.
+    replaced_at: i64,
+}
+
+/// `GET /api/v1/knowledge/{collection}/documents/{document}/copy?version=`: returns an earlier text that answers cite, for
+/// those who may read the collection now.
+pub(in crate::http) async fn copy(
+    State(store): State<Store>,
+    caller: Caller,
+    Path((collection, document)): Path<(CollectionId, DocumentId)>,
+    Query(query): Query<Version>,
+) -> Result<Json<CopyView>, ApiError> {
+    let copy = store
+        .readable_copy(owner(&caller)?, collection, document, query.version)
+        .await;
+    let DocumentCopy {
+        name,
+        text,
+        structure,
+        replaced_at,
+    } = copy.map_err(no_document)?;
+    Ok(Json(CopyView {
+        name,
+        text,
+        structure: structure_of(&structure)?,
+        replaced_at,
+    }))
+}
+
+/// `DELETE /api/v1/knowledge/{collection}/documents/{document}/copy`: deletes all earlier texts that answers cite. The
+/// document may be deleted already.
+pub(in crate::http) async fn delete_copies(
+    State(store): State<Store>,
+    caller: Caller,
+    Path((collection, document)): Path<(CollectionId, DocumentId)>,
+) -> Result<StatusCode, ApiError> {
+    let deleted = store
+        .delete_copies(owner(&caller)?, collection, document)
+        .await;
+    deleted.map_err(no_document)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The stored structure without the text, which has a field of its own.
+fn structure_of(stored: &str) -> Result<Value, ApiError> {
+    let mut structure: Value = serde_json::from_str(stored).map_err(ApiError::internal)?;
+    structure
+        .as_object_mut()
+        .and_then(|fields| fields.remove("text"));
+    Ok(structure)
 }
 
 /// `GET /api/v1/knowledge/{collection}/documents/{document}/file`: returns the original file as a download.
@@ -429,16 +503,32 @@ pub(in crate::http) async fn cancel(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /api/v1/knowledge/{collection}/documents/{document}`: deletes a document with its file and all derived data.
+/// What remains of a document that is deleted.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "DocumentDeletion")]
+pub(in crate::http) struct Deletion {
+    /// Whether the texts that answers cite are kept for them.
+    #[serde(default)]
+    keep_cited: bool,
+}
+
+/// `DELETE /api/v1/knowledge/{collection}/documents/{document}?keep_cited=`: deletes a document with its file and all
+/// derived data.
 pub(in crate::http) async fn delete(
     State(clock): State<Clock>,
     State(documents): State<Arc<crate::documents::Documents>>,
     State(store): State<Store>,
     caller: Caller,
     Path((collection, document)): Path<(CollectionId, DocumentId)>,
+    Query(query): Query<Deletion>,
 ) -> Result<StatusCode, ApiError> {
+    let cited = match query.keep_cited {
+        true => CitedTexts::Keep,
+        false => CitedTexts::Delete,
+    };
+    let now = clock.now_ms();
     let gone = store
-        .delete_document(owner(&caller)?, collection, document, clock.now_ms())
+        .delete_document(owner(&caller)?, collection, document, cited, now)
         .await;
     gone.map_err(no_document)?;
     documents.note_graph(collection);
@@ -519,6 +609,20 @@ pub(in crate::http) fn operations(api: &mut Operations) {
         get,
         "Returns a document with its extracted text",
     );
+    api.handler(
+        "GET /api/v1/knowledge/{collection}/documents/{document}/copy",
+        copy,
+        "Returns an earlier text of a document that answers cite",
+    )
+    .details(
+        "For those who may read the collection. 404 if that text is the current one, or is not kept.",
+    );
+    api.handler(
+        "DELETE /api/v1/knowledge/{collection}/documents/{document}/copy",
+        delete_copies,
+        "Deletes the earlier texts of a document that answers cite",
+    )
+    .details("Also after the document was deleted. 404 if there are none.");
     api.handler(
         "GET /api/v1/knowledge/{collection}/documents/{document}/file",
         file,

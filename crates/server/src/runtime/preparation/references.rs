@@ -13,7 +13,7 @@ use store::{Chat, Collection, Document, DocumentState, Principal, StoreError};
 
 use super::{Preparation, RunSubject, request_attachments::put};
 use crate::{
-    documents::{SEARCH_TOOL, SearchRequest, passage, source},
+    documents::{SEARCH_TOOL, SearchRequest, passage},
     error::ApiError,
     identity::groups::Resource,
     messages,
@@ -545,7 +545,10 @@ impl Preparation {
             text,
             "[{number}] [The document “{name}” begins.{lies}]\n{content}\n[The document “{name}” ends.]\n"
         );
-        let url = format!("/knowledge/{}/{}", collection.id, document.id);
+        let url = self
+            .documents
+            .cite_document(collection.id, document.id, document.version)
+            .await;
         Ok(Some(Source::new(
             number.to_string(),
             name.clone(),
@@ -586,15 +589,18 @@ impl Preparation {
                 return Ok(());
             }
         };
-        for found in found {
-            let said = passage(&found);
+        let mut given_passages = 0;
+        for found in &found {
+            let said = passage(found);
             if said.len() > *room {
                 break;
             }
             *room -= said.len();
             _ = writeln!(part.text, "{said}\n");
-            given.sources.push(source(&found));
+            given_passages += 1;
         }
+        let sources = self.documents.cite(&found[..given_passages]).await;
+        given.sources.extend(sources);
         Ok(())
     }
 }

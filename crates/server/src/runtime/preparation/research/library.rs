@@ -12,10 +12,13 @@ use store::{Principal, StoreError};
 use web_access::WebHit;
 
 use crate::{
-    documents::{Documents, Found, SEARCH_TOOL, SearchRequest, source},
+    documents::{Documents, Found, SEARCH_TOOL, SearchRequest},
     runtime::preparation::References,
     web::Web,
 };
+
+/// A document that changes more often than this while it is read is not read.
+const CHANGES: u32 = 5;
 
 /// The documents that one user may search.
 #[derive(Debug)]
@@ -79,15 +82,15 @@ impl DocumentLibrary {
             .found;
         let mut hits: Vec<Hit> = Vec::new();
         if self.by_passage {
-            let hit = |found: Found| {
-                let Source { title, url, .. } = source(&found);
-                Hit {
-                    title,
-                    url,
-                    snippet: found.text,
-                }
+            let found = &found[..found.len().min(limit)];
+            let sources = self.documents.cite(found).await;
+            let hits = sources.into_iter().zip(found);
+            let hit = |(Source { title, url, .. }, found): (Source, &Found)| Hit {
+                title,
+                url,
+                snippet: found.text.clone(),
             };
-            return Ok(found.into_iter().take(limit).map(hit).collect());
+            return Ok(hits.map(hit).collect());
         }
         // Several passages of one document are one hit.
         for found in found {
@@ -124,13 +127,27 @@ impl DocumentLibrary {
             .readable_document(self.principal.account, collection, document)
             .await
             .map_err(failed)?;
-        let (text, _) = store.document_text(document.id).await.map_err(failed)?;
-        Ok(Page {
-            title: document.name,
-            url: url.to_owned(),
-            copy: Some(url.to_owned()),
-            text,
-        })
+        for _ in 0..CHANGES {
+            let read = store
+                .document(collection, document.id)
+                .await
+                .map_err(failed)?;
+            let (text, _) = store.document_text(read.id).await.map_err(failed)?;
+            // Not if it was changed between both.
+            let version = read.version;
+            let current = store.note_citations(&[(read.id, version)]).await;
+            if !current.map_err(failed)?.is_empty() {
+                return Ok(Page {
+                    title: read.name,
+                    url: url.to_owned(),
+                    copy: Some(format!("{url}?version={version}")),
+                    text,
+                });
+            }
+        }
+        Err(ToolFailure(
+            "The document is being changed. Try it later.".to_owned(),
+        ))
     }
 }
 
