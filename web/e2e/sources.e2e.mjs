@@ -95,12 +95,12 @@ test("a folder is added from the empty collection, and its documents appear", as
   await button("Keep editing", form).press("Enter");
   await form.getByText("More", { exact: true }).click();
   await form.getByLabel("Leave out these paths").fill("[");
-  await button("Add source", form).press("Enter");
+  await button("Add", form).press("Enter");
   await form.getByText("[ is not a valid pattern of paths.").waitFor();
   await picture("refused");
   await form.getByLabel("Leave out these paths").fill("drafts/**");
   await check(page, "the form of a source");
-  await button("Add source", form).press("Enter");
+  await button("Add", form).press("Enter");
   await form.waitFor({ state: "detached" });
   await stateOf("Pages")
     .getByText(/^Synchronized .* · 12 new$/)
@@ -178,7 +178,7 @@ test("a source that fails says why, and keeps its secret only at the same addres
   const form = dialog("Feed (RSS, Atom)");
   await form.getByLabel("Address of the feed").fill("ftp://127.0.0.1/feed.xml");
   await form.getByLabel("Synchronize").selectOption("Only by hand");
-  await button("Add source", form).press("Enter");
+  await button("Add", form).press("Enter");
   await form.getByText(/^Not valid: /).waitFor();
   assert.equal(await form.getByLabel("Address of the feed").getAttribute("aria-invalid"), "true");
   await form.getByLabel("Address of the feed").fill(`${web.url}/feed.xml`);
@@ -186,7 +186,7 @@ test("a source that fails says why, and keeps its secret only at the same addres
   await form.getByLabel("User").fill("ada");
   await form.getByLabel("Password").fill("wrong");
   await picture("form");
-  await button("Add source", form).press("Enter");
+  await button("Add", form).press("Enter");
   await stateOf("Feed")
     .getByText(/^Failed .*: The source refuses access\./)
     .waitFor();

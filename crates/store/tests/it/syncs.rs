@@ -2,8 +2,8 @@
 
 use domain::{CollectionId, SourceId, SyncId, UserId};
 use store::{
-    Collection, CollectionLimits, DocumentReaders, Manifest, SourceItem, Store, StoreError,
-    StoredSource, Sync, SyncItemState, SyncState,
+    Collection, CollectionChange, CollectionLimits, DocumentReaders, Manifest, SourceItem, Store,
+    StoreError, StoredSource, Sync, SyncItemState, SyncState,
 };
 
 use crate::{
@@ -18,7 +18,8 @@ on_every_database!(
     readers_change_with_their_documents,
     names_of_others_are_not_taken,
     sources_belong_to_collections,
-    one_server_works_on_a_synchronization
+    one_server_works_on_a_synchronization,
+    cited_texts_keep_their_readers
 );
 
 const LIMITS: CollectionLimits = CollectionLimits {
@@ -112,7 +113,7 @@ impl World {
     /// Reads all waiting documents.
     async fn read(&self) {
         while let Some(task) = self.store.claim_document(100, 200).await.unwrap() {
-            let read = text("kumquat");
+            let read = text(&format!("kumquat {}", task.upload));
             let settled = self.store.settle_document(&task, &read, Some(1), 101);
             settled.await.unwrap();
         }
@@ -501,4 +502,62 @@ async fn one_server_works_on_a_synchronization(store: Store) {
         .await;
     let kept = kept.unwrap();
     assert_eq!((kept.len(), kept[0].started_at), (20, 44));
+}
+
+async fn cited_texts_keep_their_readers(store: Store) {
+    let world = World::new(store).await;
+    let other = add_user(&world.store).await;
+    let email = world.store.user(other).await.unwrap().email;
+    let collection = world.collection.id;
+    let open = CollectionChange {
+        open: Some(true),
+        ..CollectionChange::default()
+    };
+    let opened = world
+        .store
+        .change_collection(world.owner, collection, &open, 3);
+    opened.await.unwrap();
+    let with = |version: &str, names: &[&str]| SourceItem {
+        readers: Some(readers(names)),
+        ..item("a", version)
+    };
+    // A text that only the owner may read is cited, then replaced by one for others.
+    world.synchronize(&[with("1", &[]), item("b", "1")]).await;
+    world.read().await;
+    let [a, b] = &world.store.documents(collection).await.unwrap()[..] else {
+        panic!("there are two documents");
+    };
+    let cited = [(a.id, a.version), (b.id, b.version)];
+    assert_eq!(world.store.note_citations(&cited).await.unwrap().len(), 2);
+    world
+        .synchronize(&[with("2", &[&email]), item("b", "1")])
+        .await;
+    world.read().await;
+    assert_eq!(world.hidden(other).await, [""; 0]);
+    let copy = |reader, id, version| world.store.readable_copy(reader, collection, id, version);
+    assert!(copy(world.owner, a.id, a.version).await.is_ok());
+    assert_eq!(copy(other, a.id, a.version).await, Err(MISSING));
+
+    // One that others could read stays for them when the source deletes its document.
+    world.synchronize(&[with("2", &[&email])]).await;
+    assert_eq!(world.documents().await, ["a.md"]);
+    assert!(copy(other, b.id, b.version).await.is_ok());
+
+    // But not when they may no longer read the document, or the source is removed with its documents.
+    let current = world.store.documents(collection).await.unwrap()[0].clone();
+    let cited = [(current.id, current.version)];
+    world.store.note_citations(&cited).await.unwrap();
+    world.synchronize(&[with("3", &[&email])]).await;
+    assert_eq!(copy(other, a.id, current.version).await, Err(MISSING));
+    world.read().await;
+    let changed = world.store.documents(collection).await.unwrap()[0].version;
+    assert_ne!(changed, current.version);
+    assert!(copy(other, a.id, current.version).await.is_ok());
+    world.synchronize(&[with("3", &[])]).await;
+    assert_eq!(copy(other, a.id, current.version).await, Err(MISSING));
+    let deleted = world
+        .store
+        .delete_source(world.owner, collection, world.source.id, true, 9);
+    deleted.await.unwrap();
+    assert_eq!(copy(world.owner, a.id, a.version).await, Err(MISSING));
 }

@@ -34,8 +34,8 @@ export const sources = {
   "source.waiting": {
     one: "Ждёт вас: будет удалён {count} документ",
     few: "Ждёт вас: будут удалены {count} документа",
-    many: "Ждёт вас: будут удалены {count} документов",
-    other: "Ждёт вас: будут удалены {count} документа",
+    many: "Ждёт вас: будет удалено {count} документов",
+    other: "Ждёт вас: будет удалено {count} документа",
   },
   "source.count.added": "новых: {count}",
   "source.count.updated": "изменено: {count}",
