@@ -2,8 +2,8 @@
 
 use domain::{CollectionId, SourceId, SyncId, UserId};
 use store::{
-    Collection, CollectionChange, CollectionLimits, DocumentReaders, Manifest, SourceItem, Store,
-    StoreError, StoredSource, Sync, SyncItemState, SyncState,
+    CitedTexts, Collection, CollectionChange, CollectionLimits, DocumentReaders, Manifest,
+    SourceItem, Store, StoreError, StoredSource, Sync, SyncItemState, SyncState,
 };
 
 use crate::{
@@ -194,9 +194,13 @@ async fn only_what_changed_is_received(store: Store) {
 
     // What somebody deleted here comes back: the source has it.
     let all = world.store.documents(world.collection.id).await.unwrap();
-    let deleted = world
-        .store
-        .delete_document(world.owner, world.collection.id, all[0].id, 6);
+    let deleted = world.store.delete_document(
+        world.owner,
+        world.collection.id,
+        all[0].id,
+        CitedTexts::Delete,
+        6,
+    );
     deleted.await.unwrap();
     let fourth = world.list(&[item("b", "1"), item("c", "1")], 7).await;
     assert_eq!(world.items(&fourth, SyncItemState::Missing).await, ["b"]);
