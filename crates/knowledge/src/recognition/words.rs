@@ -164,7 +164,7 @@ impl RecognizedText {
 fn append(line: &mut String, word: &str, is_continued: bool) {
     let needs_space = !is_continued
         && match (line.chars().next_back(), word.chars().next()) {
-            (Some(last), Some(first)) => !(joins(last) && joins(first)),
+            (Some(last), Some(first)) => !(joins(last) && (joins(first) || closes(first))),
             _ => false,
         };
     if needs_space {
@@ -181,6 +181,11 @@ fn is_hangul(char: char) -> bool {
 fn joins(char: char) -> bool {
     !is_hangul(char) && is_unspaced(char)
         || matches!(char, '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ff65}')
+}
+
+/// Whether it is punctuation that follows a word closely, in Latin letters where they were meant to be wide.
+fn closes(char: char) -> bool {
+    matches!(char, ',' | '.' | ';' | ':' | '!' | '?' | ')' | '%')
 }
 
 #[cfg(test)]
@@ -230,6 +235,16 @@ mod tests {
                 (1, 1, 2, 90.0, "코끼리"),
             ]),
             "¶海象在唱歌。 PDF カタ\n바다 코끼리\n"
+        );
+        assert_eq!(
+            text(&[
+                (1, 1, 1, 90.0, "承认"),
+                (1, 1, 1, 90.0, ","),
+                (1, 1, 1, 90.0, "乃是"),
+                (1, 1, 1, 90.0, "PDF"),
+                (1, 1, 1, 90.0, "."),
+            ]),
+            "¶承认, 乃是 PDF .\n"
         );
         assert_eq!(
             text(&[(1, 1, 1, 90.0, "\u{200f}الفظ"), (1, 1, 1, 90.0, "يغني")]),
