@@ -15,7 +15,12 @@ use reqwest::{
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use crate::{Item, Listing, Readers, SourceProblem, Surroundings, http, name};
+use crate::{
+    Item, Listing, Readers, SourceProblem, Surroundings,
+    http::{self, Client},
+    name,
+    problem::malformed,
+};
 
 /// Maximum number of redirects.
 const MAX_HOPS: u32 = 5;
@@ -50,9 +55,14 @@ impl Feed {
         secret: &str,
         outbound: &Outbound,
     ) -> Result<Self, SourceProblem> {
+        let url = http::address_with_query(outbound, "url", &settings.url)?;
+        let authorization = http::basic(&settings.user, secret)?;
+        if authorization.is_some() {
+            http::check_encrypted(outbound, "url", &url)?;
+        }
         Ok(Self {
-            url: http::address_with_query(outbound, "url", &settings.url)?,
-            authorization: http::basic(&settings.user, secret)?,
+            url,
+            authorization,
             fetched: Mutex::default(),
         })
     }
@@ -99,7 +109,8 @@ impl Feed {
     }
 
     async fn fetch(&self, outbound: &Outbound) -> Result<Vec<Document>, SourceProblem> {
-        let answer = http::send(outbound, || {
+        let client = Client::new(outbound);
+        let answer = client.send(|| {
             let limits = http::list_limits(MAX_HOPS);
             let request = Request::new(Method::GET, self.url.clone(), limits).header(ACCEPT, KINDS);
             Ok(match &self.authorization {
@@ -107,7 +118,7 @@ impl Feed {
                 None => request,
             })
         });
-        let answer = http::succeeded(answer.await?, SourceProblem::NotFound)?;
+        let answer = http::succeeded(answer.await?)?;
         let base = answer.url.to_string();
         let parsing = tokio::task::spawn_blocking(move || parse(&answer.body, &base));
         let parsed = parsing.await;
@@ -285,10 +296,6 @@ fn plain(text: &Text) -> String {
 
 fn escape(text: &str) -> String {
     quick_xml::escape::escape(text).into_owned()
-}
-
-fn malformed(reason: &str) -> SourceProblem {
-    SourceProblem::Malformed(reason.to_owned())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{Item, Listing, Readers, SourceProblem, Surroundings, UnlistedPart};
+use crate::{Item, Listing, Readers, SourceLimits, SourceProblem, Surroundings};
 
 /// Maximum depth of folders.
 const MAX_DEPTH: usize = 64;
@@ -28,8 +28,8 @@ pub(crate) async fn list(
     surroundings: &Surroundings,
 ) -> Result<Listing, SourceProblem> {
     let root = permitted(settings, surroundings)?;
-    let most = surroundings.limits.items;
-    let listing = tokio::task::spawn_blocking(move || walk(&root, most));
+    let limits = surroundings.limits;
+    let listing = tokio::task::spawn_blocking(move || walk(&root, limits));
     listing
         .await
         .map_err(|error| SourceProblem::File(error.to_string()))?
@@ -75,19 +75,17 @@ fn permitted(
     path.ok().filter(is_offered).ok_or(SourceProblem::NotFound)
 }
 
-fn walk(root: &Path, most: usize) -> Result<Listing, SourceProblem> {
+fn walk(root: &Path, limits: SourceLimits) -> Result<Listing, SourceProblem> {
     let mut listing = Listing::default();
     let mut folders = vec![(root.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
-        if let Err(problem) = list_one(root, &folder, depth, most, &mut folders, &mut listing) {
+        if let Err(problem) = list_one(root, &folder, depth, limits, &mut folders, &mut listing) {
             if folder == root || problem == SourceProblem::TooMany {
                 return Err(problem);
             }
-            let name = relative(root, &folder).unwrap_or_default();
-            listing.problems.push(UnlistedPart { name, problem });
+            listing.add_problem(&relative_lossy(root, &folder), problem);
         }
     }
-    listing.items.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(listing)
 }
 
@@ -95,7 +93,7 @@ fn list_one(
     root: &Path,
     folder: &Path,
     depth: usize,
-    most: usize,
+    limits: SourceLimits,
     folders: &mut Vec<(PathBuf, usize)>,
     listing: &mut Listing,
 ) -> Result<(), SourceProblem> {
@@ -108,22 +106,17 @@ fn list_one(
         if found.is_dir() && depth < MAX_DEPTH {
             folders.push((entry.path(), depth + 1));
         } else if found.is_dir() {
-            let name = entry.path().to_string_lossy().into_owned();
             let problem = SourceProblem::File("it is nested too deeply".to_owned());
-            listing.add_problem(name, problem);
+            listing.add_problem(&relative_lossy(root, &entry.path()), problem);
         } else if found.is_file() {
             let Some(name) = relative(root, &entry.path()) else {
-                let name = entry.path().to_string_lossy().into_owned();
                 let problem = SourceProblem::File("its name is not UTF-8".to_owned());
-                listing.problems.push(UnlistedPart { name, problem });
+                listing.add_problem(&relative_lossy(root, &entry.path()), problem);
                 continue;
             };
-            if listing.items.len() == most {
-                return Err(SourceProblem::TooMany);
-            }
             let modified = found.modified().ok();
             let modified = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-            listing.items.push(Item {
+            let item = Item {
                 id: name.clone(),
                 name,
                 version: format!(
@@ -135,7 +128,8 @@ fn list_one(
                 modified_ms: modified.and_then(|at| i64::try_from(at.as_millis()).ok()),
                 url: None,
                 readers: Readers::All,
-            });
+            };
+            listing.add(item, limits)?;
         }
     }
     Ok(())
@@ -146,6 +140,12 @@ fn relative(root: &Path, path: &Path) -> Option<String> {
     let parts = path.strip_prefix(root).ok()?.components();
     let parts: Option<Vec<_>> = parts.map(|part| part.as_os_str().to_str()).collect();
     Some(parts?.join("/"))
+}
+
+/// The same for people, who need not know where the root is.
+fn relative_lossy(root: &Path, path: &Path) -> String {
+    let path = path.strip_prefix(root).unwrap_or(path);
+    path.to_string_lossy().into_owned()
 }
 
 fn file(error: &io::Error) -> SourceProblem {
@@ -239,7 +239,7 @@ mod tests {
         let listing = listing.unwrap();
         assert_eq!(listing.items, []);
         assert_eq!(listing.problems.len(), 1);
-        assert!(listing.problems[0].name.ends_with(&deep));
+        assert!(listing.problems[0].name == deep);
     }
 
     #[tokio::test]

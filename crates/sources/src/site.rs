@@ -12,7 +12,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use crate::{Item, Listing, Readers, SourceProblem, Surroundings, http};
+use crate::{Item, Listing, Readers, SourceProblem, Surroundings, http, problem::invalid};
 
 /// Maximum number of links from the first page.
 const MAX_DEPTH: u32 = 10;
@@ -96,10 +96,7 @@ impl Queue {
 
 impl Site {
     pub(crate) fn new(settings: &SiteSettings, outbound: &Outbound) -> Result<Self, SourceProblem> {
-        let out_of_range = |field, most| SourceProblem::Settings {
-            field,
-            reason: format!("it must be at most {most}"),
-        };
+        let out_of_range = |field, most| invalid(field, &format!("it must be at most {most}"));
         if settings.depth > MAX_DEPTH {
             return Err(out_of_range("depth", MAX_DEPTH));
         }
@@ -117,10 +114,7 @@ impl Site {
 
     fn reader(&self) -> Result<&Arc<dyn PageReader>, SourceProblem> {
         let reader = self.reader.as_ref();
-        reader.ok_or_else(|| SourceProblem::Settings {
-            field: "url",
-            reason: "pages of the web cannot be read here".to_owned(),
-        })
+        reader.ok_or_else(|| invalid("url", "pages of the web cannot be read here"))
     }
 
     /// Lists the pages. Those with the same text are one document.
@@ -149,7 +143,7 @@ impl Site {
                 Err(SourceProblem::Gone) => return Err(SourceProblem::NotFound),
                 Err(problem) if depth == 0 => return Err(problem),
                 Err(problem) => {
-                    listing.add_problem(url.into(), problem);
+                    listing.add_problem(url.as_str(), problem);
                     continue;
                 }
             };
@@ -299,7 +293,7 @@ mod tests {
     async fn pages_are_found_by_links_and_sitemaps() {
         let whole = site("/", 3, 100);
         let listing = whole.list().await.unwrap();
-        assert_eq!(paths(&listing), ["/", "/a", "/named", "/deep", "/deeper"]);
+        assert_eq!(paths(&listing), ["/", "/a", "/deep", "/deeper", "/named"]);
         assert!(!listing.is_window);
         let broken: Vec<_> = listing.problems.iter().map(|part| &*part.name).collect();
         assert_eq!(broken, ["https://site.example/broken"]);
@@ -308,7 +302,7 @@ mod tests {
         assert_eq!(whole.read(&listing.items[1]).await.unwrap(), "/a");
 
         let near = site("/a", 1, 100).list().await.unwrap();
-        assert_eq!(paths(&near), ["/a", "/deep", "/"]);
+        assert_eq!(paths(&near), ["/", "/a", "/deep"]);
         let alone = site("/a", 0, 100).list().await.unwrap();
         assert_eq!((paths(&alone).len(), alone.is_window), (1, false));
         // With more pages than allowed, it is not known which are gone.

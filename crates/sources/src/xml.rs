@@ -2,7 +2,7 @@
 
 use quick_xml::{NsReader, escape::resolve_xml_entity, events::Event, name::ResolveResult};
 
-use crate::SourceProblem;
+use crate::{SourceProblem, problem};
 
 /// Maximum depth of elements.
 const MAX_DEPTH: usize = 64;
@@ -102,7 +102,7 @@ fn add(open: &mut [Element], text: &str) {
 }
 
 fn malformed(reason: &str) -> SourceProblem {
-    SourceProblem::Malformed(format!("no valid XML: {reason}"))
+    problem::malformed(&format!("no valid XML: {reason}"))
 }
 
 #[cfg(test)]

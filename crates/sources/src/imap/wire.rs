@@ -7,8 +7,7 @@ use imap_proto::{RequestId, Response};
 use outbound::Fault;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::malformed;
-use crate::SourceProblem;
+use crate::{SourceProblem, problem::malformed};
 
 /// How much is read at a time, bytes.
 const READ_BYTES: usize = 32 << 10;
