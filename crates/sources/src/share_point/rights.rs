@@ -170,15 +170,13 @@ impl SharePoint {
                 }
             }
             match limited {
-                Some((status, wait)) => {
-                    if !self.api.pause(wait, &mut tries).await {
-                        return Err(http::problem_of(status, wait.is_some()));
-                    }
+                Some((status, wait)) if !self.api.pause(wait, &mut tries).await => {
+                    return Err(http::problem_of(status, wait.is_some()));
                 }
                 None if bodies.len() == before => {
                     return Err(malformed("a batch has no response"));
                 }
-                None => {}
+                _ => {}
             }
         }
         let mut permissions = Vec::with_capacity(items.len());
