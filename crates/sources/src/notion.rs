@@ -157,6 +157,10 @@ impl Notion {
             match self.rows(&source.id).await {
                 Ok(rows) => {
                     found.extend(rows.into_iter().filter(|row| !known.contains(&row.id)));
+                    // Deleted ones count, too.
+                    if found.len() > self.limits.items.saturating_mul(2) {
+                        return Err(SourceProblem::TooMany);
+                    }
                 }
                 Err(problem) if http::is_partial(&problem) => {
                     let name = source.name();
@@ -344,6 +348,7 @@ impl Notion {
                 }
                 match page.next_cursor {
                     Some(next) if page.has_more => cursor = next,
+                    None if page.has_more => return Err(malformed("there is no next page")),
                     _ => return Ok(blocks),
                 }
             }

@@ -151,6 +151,10 @@ async fn pages_are_read_as_markdown() {
             reply(&page)
         }
         "/v1/pages/p3" => reply(&page("p3", "Large", workspace())),
+        "/v1/pages/p5" => reply(&page("p5", "Cut", workspace())),
+        "/v1/blocks/p5/children?page_size=100" => {
+            reply(&json!({ "results": [], "has_more": true, "next_cursor": null }))
+        }
         "/v1/blocks/p3/children?page_size=100" => {
             list(json!([paragraph("x", &"x".repeat(400), false)]))
         }
@@ -178,6 +182,8 @@ async fn pages_are_read_as_markdown() {
     assert_eq!(source.read(&item("p2")).await, Err(SourceProblem::Gone));
     assert_eq!(source.read(&item("p3")).await, Err(SourceProblem::TooLarge));
     assert_eq!(source.read(&item("p4")).await, Err(SourceProblem::Gone));
+    let cut = Err(malformed("there is no next page"));
+    assert_eq!(source.read(&item("p5")).await, cut);
     // The ID is one part of the path.
     assert_eq!(
         source.read(&item("../users")).await,
