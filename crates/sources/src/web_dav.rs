@@ -70,7 +70,7 @@ impl WebDav {
         let mut listed = 0;
         while let Some(folder) = walk.folders.pop() {
             listed += 1;
-            if listed > MAX_FOLDERS {
+            if listed + walk.folders.len() > MAX_FOLDERS {
                 return Err(SourceProblem::TooMany);
             }
             match self.list_folder(&folder, &client).await {
