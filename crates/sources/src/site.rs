@@ -83,12 +83,15 @@ pub(crate) struct Site {
 struct Queue {
     addresses: VecDeque<(Url, u32)>,
     seen: HashSet<Url>,
+    /// How many addresses may still be added. More would never be visited.
+    left: usize,
 }
 
 impl Queue {
     fn add(&mut self, mut url: Url, depth: u32) {
         url.set_fragment(None);
-        if self.seen.insert(url.clone()) {
+        if self.left > 0 && self.seen.insert(url.clone()) {
+            self.left -= 1;
             self.addresses.push_back((url, depth));
         }
     }
@@ -121,9 +124,12 @@ impl Site {
     pub(crate) async fn list(&self, surroundings: &Surroundings) -> Result<Listing, SourceProblem> {
         let reader = self.reader()?;
         let most = self.pages.min(surroundings.limits.items);
+        let most_visits = most.saturating_mul(ADDRESSES_OF_A_PAGE);
         let mut queue = Queue {
             addresses: VecDeque::new(),
             seen: HashSet::new(),
+            // The last one is not visited, but shows that there are more.
+            left: most_visits.saturating_add(1),
         };
         queue.add(self.url.clone(), 0);
         let mut listing = Listing::default();
@@ -132,7 +138,7 @@ impl Site {
         let mut kept_bytes = 0;
         let mut visits = 0;
         while let Some((url, depth)) = queue.addresses.pop_front() {
-            if listing.items.len() == most || visits == most.saturating_mul(ADDRESSES_OF_A_PAGE) {
+            if listing.items.len() == most || visits == most_visits {
                 listing.is_window = true;
                 break;
             }
@@ -195,8 +201,12 @@ impl Site {
         let content = match kept {
             Some(content) => content,
             None => {
-                let url = item.id.parse().map_err(|_| SourceProblem::Gone)?;
-                self.reader()?.page(url).await?.content
+                let url: Url = item.id.parse().map_err(|_| SourceProblem::Gone)?;
+                let page = self.reader()?.page(url.clone()).await?;
+                if page.url.origin() != url.origin() {
+                    return Err(SourceProblem::Gone);
+                }
+                page.content
             }
         };
         if content.len() > surroundings.limits.item_bytes {
@@ -230,7 +240,10 @@ mod tests {
                 None => Err(SourceProblem::Gone),
                 Some((_, Err(problem))) => Err(problem.clone()),
                 Some((path, Ok(links))) => Ok(SitePage {
-                    url: asked.clone(),
+                    url: match asked.path() {
+                        "/away" => url("https://other.example/"),
+                        _ => asked.clone(),
+                    },
                     name: format!("site.example{}.html", asked.path()),
                     content: Bytes::from(path.to_owned()),
                     // A page with a query is a copy.
@@ -276,6 +289,7 @@ mod tests {
             ("/deep", Ok(vec!["/deeper"])),
             ("/deeper", Ok(vec!["/"])),
             ("/named", Ok(vec![])),
+            ("/away", Ok(vec![])),
             ("/broken", Err(SourceProblem::Status { status: 500 })),
             ("https://other.example/", Ok(vec![])),
         ]));
@@ -300,6 +314,13 @@ mod tests {
         assert_eq!(whole.read(&listing.items[1]).await.unwrap(), "/a");
         // It was read, so it is downloaded again.
         assert_eq!(whole.read(&listing.items[1]).await.unwrap(), "/a");
+
+        // It redirects to another site now.
+        let moved = Item {
+            id: url("/away").into(),
+            ..listing.items[1].clone()
+        };
+        assert_eq!(whole.read(&moved).await, Err(SourceProblem::Gone));
 
         let near = site("/a", 1, 100).list().await.unwrap();
         assert_eq!(paths(&near), ["/", "/a", "/deep"]);
