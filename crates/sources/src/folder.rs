@@ -1,7 +1,8 @@
 //! A folder of the server.
 
 use std::{
-    io,
+    fs::File,
+    io::{self, Read},
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
 };
@@ -50,11 +51,19 @@ pub(crate) async fn read(
         if !path.starts_with(&root) {
             return Err(SourceProblem::Gone);
         }
-        let size = path.metadata().map_err(|error| gone(&error))?.len();
-        if size > most {
-            return Err(SourceProblem::TooLarge);
+        // Others, such as pipes, could block.
+        if !path.metadata().map_err(|error| gone(&error))?.is_file() {
+            return Err(SourceProblem::Gone);
         }
-        std::fs::read(&path).map_err(|error| gone(&error))
+        let file = File::open(&path).map_err(|error| gone(&error))?;
+        let mut content = Vec::new();
+        file.take(most.saturating_add(1))
+            .read_to_end(&mut content)
+            .map_err(|error| gone(&error))?;
+        match content.len() as u64 > most {
+            true => Err(SourceProblem::TooLarge),
+            false => Ok(content),
+        }
     });
     let read = read.await;
     read.map_err(|error| SourceProblem::File(error.to_string()))?
@@ -220,6 +229,10 @@ mod tests {
             let link = source.read(&again.items[0]).await;
             assert_eq!(link, Err(SourceProblem::Gone));
         }
+        let _ = fs::remove_file(offered.join("a/b/deep.md"));
+        fs::create_dir(offered.join("a/b/deep.md")).unwrap();
+        let folder = source.read(&again.items[0]).await;
+        assert_eq!(folder, Err(SourceProblem::Gone));
         fs::remove_dir_all(offered.join("a")).unwrap();
         let gone = source.read(&again.items[0]).await;
         assert_eq!(gone, Err(SourceProblem::Gone));
