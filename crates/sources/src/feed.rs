@@ -27,6 +27,8 @@ const MAX_HOPS: u32 = 5;
 /// What we accept, best first.
 const KINDS: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, \
                      text/xml;q=0.9, application/json;q=0.8, */*;q=0.1";
+/// Maximum length of a language, bytes: that of a feed is repeated in each entry.
+const MAX_LANGUAGE_BYTES: usize = 35;
 /// How much of a hash tells entries with the same title apart.
 const UNIQUE_CHARS: usize = 8;
 
@@ -201,7 +203,8 @@ fn html(feed: &ParsedFeed, entry: &Entry) -> String {
     let title = entry.title.as_ref().map(plain).unwrap_or_default();
     let title = escape(&title);
     let mut page = String::from("<!doctype html>\n<html");
-    if let Some(language) = entry.language.as_ref().or(feed.language.as_ref()) {
+    let language = entry.language.as_ref().or(feed.language.as_ref());
+    if let Some(language) = language.filter(|text| text.len() <= MAX_LANGUAGE_BYTES) {
         page += &format!(" lang=\"{}\"", escape(language));
     }
     page += &format!("><head><meta charset=\"utf-8\"><title>{title}</title></head>\n<body>\n");
