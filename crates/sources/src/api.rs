@@ -263,7 +263,9 @@ impl Api {
             // An unknown client, a wrong secret, or an assertion that is not accepted.
             return Err(SourceProblem::Refused);
         }
-        let granted: Granted = parse(&http::succeeded(answer)?.body)?;
+        // The error could quote the token.
+        let granted: Granted = serde_json::from_slice(&http::succeeded(answer)?.body)
+            .map_err(|_| malformed("it is no access token"))?;
         let lasts = Duration::from_secs(granted.expires_in.unwrap_or(300).min(86_400));
         Ok(Token {
             text: granted.access_token,
@@ -422,6 +424,13 @@ mod tests {
         let api = self::api(&server, tokens(&server));
         assert_eq!(get(&api).await, Err(SourceProblem::Refused));
         assert_eq!(server.requests().len(), 4);
+    }
+
+    #[tokio::test]
+    async fn errors_do_not_quote_tokens() {
+        let server = Server::start(|_| json(&serde_json::json!("secret")));
+        let problem = get(&api(&server, tokens(&server))).await;
+        assert_eq!(problem, Err(malformed("it is no access token")));
     }
 
     #[tokio::test]

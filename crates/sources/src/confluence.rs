@@ -201,6 +201,7 @@ impl Confluence {
 
     pub(crate) async fn list(&self) -> Result<Listing, SourceProblem> {
         self.api.forget_waits();
+        self.anonymous.forget_waits();
         self.check_account().await?;
         let mut listing = Listing::default();
         let spaces = self.chosen_spaces(&mut listing).await?;
