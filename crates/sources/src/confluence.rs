@@ -159,13 +159,13 @@ impl Confluence {
         surroundings: &Surroundings,
     ) -> Result<Self, SourceProblem> {
         let outbound = &surroundings.outbound;
-        let mut site = http::address(outbound, "url", &settings.url)?;
+        let mut site = http::encrypted_address(outbound, "url", &settings.url)?;
         let is_cloud = settings.edition == ConfluenceEdition::Cloud;
         if is_cloud && site.path() == "/" {
             site.set_path("/wiki");
         }
         let base = match settings.api_url.as_deref() {
-            Some(text) => http::address(outbound, "api_url", text)?,
+            Some(text) => http::encrypted_address(outbound, "api_url", text)?,
             None => site.clone(),
         };
         let key = api::key(secret)?;

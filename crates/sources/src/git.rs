@@ -98,11 +98,15 @@ impl Git {
             "" if !secret.is_empty() => TOKEN_USER,
             user => user,
         };
+        let authorization = http::basic(user, secret)?;
+        if authorization.is_some() {
+            http::check_encrypted(outbound, "url", &url)?;
+        }
         Ok(Self {
             url,
             branch: branch.map(str::to_owned),
             folder: folder.to_owned(),
-            authorization: http::basic(user, secret)?,
+            authorization,
             fetched: Mutex::default(),
         })
     }

@@ -120,9 +120,9 @@ impl GoogleDrive {
         let outbound = &surroundings.outbound;
         let api = settings.api_url.as_deref();
         let api = api.unwrap_or("https://www.googleapis.com");
-        let api = http::address(outbound, "api_url", api)?;
+        let api = http::encrypted_address(outbound, "api_url", api)?;
         let token_url = settings.token_url.as_deref();
-        let token_url = http::address(
+        let token_url = http::encrypted_address(
             outbound,
             "token_url",
             token_url.unwrap_or(account::TOKEN_URL),

@@ -48,24 +48,34 @@ pub(crate) fn address_with_query(
     url.map_err(|fault| invalid(field, &fault.to_string()))
 }
 
-/// The address in a setting to which paths are added, and secrets are sent.
+/// The address of an API in a setting, which secrets are sent to.
 ///
 /// # Errors
-/// `Settings` if it is none, may not be asked, or is not encrypted, unless the administrator has listed its host.
+/// As [`address`] and [`check_encrypted`].
+pub(crate) fn encrypted_address(
+    outbound: &Outbound,
+    field: &'static str,
+    text: &str,
+) -> Result<Url, SourceProblem> {
+    let url = address(outbound, field, text)?;
+    check_encrypted(outbound, field, &url)?;
+    Ok(url)
+}
+
+/// The address in a setting to which paths are added.
 pub(crate) fn address(
     outbound: &Outbound,
     field: &'static str,
     text: &str,
 ) -> Result<Url, SourceProblem> {
     let url = address_with_query(outbound, field, text)?;
-    check_encrypted(outbound, field, &url)?;
     if url.query().is_some() || url.fragment().is_some() {
         return Err(invalid(field, "it must end with its path, without ? and #"));
     }
     Ok(url)
 }
 
-/// Secrets are sent in the clear only to hosts that the administrator has listed.
+/// To be called where there is a secret: it is sent in the clear only to hosts that the administrator has listed.
 pub(crate) fn check_encrypted(
     outbound: &Outbound,
     field: &'static str,
@@ -399,7 +409,7 @@ mod tests {
             ("a.example", false),
             ("", false),
         ] {
-            let address = address(&outbound, "url", text);
+            let address = encrypted_address(&outbound, "url", text);
             assert_eq!(address.is_ok(), is_valid, "{text}");
         }
     }

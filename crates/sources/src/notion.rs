@@ -138,7 +138,7 @@ impl Notion {
         let outbound = &surroundings.outbound;
         let base = settings.api_url.as_deref();
         let base = base.unwrap_or("https://api.notion.com");
-        let base = http::address(outbound, "api_url", base)?;
+        let base = http::encrypted_address(outbound, "api_url", base)?;
         let credentials = Credentials::Header(format!("Bearer {}", api::key(secret)?));
         let version = HeaderName::from_static("notion-version");
         Ok(Self {

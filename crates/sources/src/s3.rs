@@ -80,9 +80,13 @@ impl S3 {
         if settings.prefix.len() > MAX_KEY_BYTES {
             return Err(invalid("prefix", "it is longer than a key can be"));
         }
+        let credentials = credentials(&settings.access_key_id, secret)?;
         let bucket = match &settings.endpoint {
             Some(endpoint) => {
                 let endpoint = http::address(outbound, "endpoint", endpoint)?;
+                if credentials.is_some() {
+                    http::check_encrypted(outbound, "endpoint", &endpoint)?;
+                }
                 format!(
                     "{}/{}/",
                     endpoint.as_str().trim_end_matches('/'),
@@ -95,7 +99,7 @@ impl S3 {
             bucket,
             region: region.to_owned(),
             prefix: settings.prefix.clone(),
-            credentials: credentials(&settings.access_key_id, secret)?,
+            credentials,
         })
     }
 
@@ -326,6 +330,7 @@ mod tests {
             (Some("https://user@example.com"), "", "docs", "endpoint"),
             (Some("https://example.com/?a"), "", "docs", "endpoint"),
             (Some("http://127.0.0.1:9000"), "", "docs", "endpoint"),
+            (Some("http://minio.example.com"), "", "docs", "endpoint"),
         ] {
             match new(&settings(endpoint, region, bucket), "secret").err() {
                 Some(SourceProblem::Settings { field, .. }) => assert_eq!(field, expected),

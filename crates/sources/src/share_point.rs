@@ -150,10 +150,10 @@ impl SharePoint {
         let outbound = &surroundings.outbound;
         let graph = settings.graph_url.as_deref();
         let graph = graph.unwrap_or("https://graph.microsoft.com");
-        let graph = http::address(outbound, "graph_url", graph)?;
+        let graph = http::encrypted_address(outbound, "graph_url", graph)?;
         let login = settings.login_url.as_deref();
         let login = login.unwrap_or("https://login.microsoftonline.com");
-        let login = http::address(outbound, "login_url", login)?;
+        let login = http::encrypted_address(outbound, "login_url", login)?;
         let tokens = Tokens::new(
             token_url(login, &settings.tenant)?,
             grant(&settings.client_id, secret, &graph)?,

@@ -56,6 +56,9 @@ impl WebDav {
     ) -> Result<Self, SourceProblem> {
         let root = http::address(outbound, "url", &settings.url)?;
         let authorization = http::basic(&settings.user, secret)?;
+        if authorization.is_some() {
+            http::check_encrypted(outbound, "url", &root)?;
+        }
         Ok(Self {
             root,
             authorization,
