@@ -13,9 +13,12 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    Item, Listing, SourceProblem, Surroundings, UnlistedPart,
-    cloud::{self, Api, Credentials, Pages},
-    naming, readers,
+    Item, Listing, SourceLimits, SourceProblem, Surroundings,
+    api::{self, Api, Credentials},
+    http::{self, Pages},
+    name,
+    problem::invalid,
+    readers,
 };
 use rights::{Circle, Directory};
 
@@ -81,8 +84,7 @@ pub(crate) struct Confluence {
     anonymous: Api,
     site: Url,
     settings: ConfluenceSettings,
-    max_items: usize,
-    max_item_bytes: usize,
+    limits: SourceLimits,
 }
 
 /// A space.
@@ -156,31 +158,32 @@ impl Confluence {
         secret: &str,
         surroundings: &Surroundings,
     ) -> Result<Self, SourceProblem> {
-        let mut site = cloud::base("url", &settings.url, surroundings)?;
+        let outbound = &surroundings.outbound;
+        let mut site = http::encrypted_address(outbound, "url", &settings.url)?;
         let is_cloud = settings.edition == ConfluenceEdition::Cloud;
         if is_cloud && site.path() == "/" {
             site.set_path("/wiki");
         }
         let base = match settings.api_url.as_deref() {
-            Some(text) => cloud::base("api_url", text, surroundings)?,
+            Some(text) => http::encrypted_address(outbound, "api_url", text)?,
             None => site.clone(),
         };
-        let key = cloud::key(secret)?;
+        let key = api::key(secret)?;
         let header = match (settings.edition, settings.email.as_deref()) {
             (ConfluenceEdition::Cloud, email) => {
-                let email = cloud::filled("email", email.unwrap_or_default())?;
+                let email = api::filled("email", email.unwrap_or_default())?;
                 format!("Basic {}", BASE64_STANDARD.encode(format!("{email}:{key}")))
             }
             (ConfluenceEdition::DataCenter, None) => format!("Bearer {key}"),
             (ConfluenceEdition::DataCenter, Some(_)) => {
-                return Err(cloud::invalid("email", "it is only for Cloud"));
+                return Err(invalid("email", "it is only for Cloud"));
             }
         };
         for space in &mut settings.spaces {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "~._-".contains(c);
-            *space = cloud::filled("spaces", space)?.to_owned();
+            *space = api::filled("spaces", space)?.to_owned();
             if !space.chars().all(is_plain) {
-                return Err(cloud::invalid("spaces", "one is no key of a space"));
+                return Err(invalid("spaces", "one is no key of a space"));
             }
         }
         Ok(Self {
@@ -188,8 +191,7 @@ impl Confluence {
             anonymous: Api::new(base, Credentials::Nothing, surroundings),
             site,
             settings,
-            max_items: surroundings.limits.items,
-            max_item_bytes: surroundings.limits.item_bytes,
+            limits: surroundings.limits,
         })
     }
 
@@ -199,20 +201,21 @@ impl Confluence {
 
     pub(crate) async fn list(&self) -> Result<Listing, SourceProblem> {
         self.api.forget_waits();
+        self.anonymous.forget_waits();
         self.check_account().await?;
         let mut listing = Listing::default();
         let spaces = self.chosen_spaces(&mut listing).await?;
         let mut directory = Directory::default();
         let mut found = Vec::new();
-        let mut left = self.max_items;
+        let mut left = self.limits.items;
         for space in &spaces {
             match self.contents(space, left, &mut directory).await {
                 Ok(contents) => {
                     left = left.saturating_sub(contents.contents.len());
                     found.push((space, contents));
                 }
-                Err(problem) if spaces.len() > 1 && cloud::is_partial(&problem) => {
-                    report(&mut listing, &space.name, problem);
+                Err(problem) if spaces.len() > 1 && http::is_partial(&problem) => {
+                    listing.add_problem(&space.name, problem);
                 }
                 Err(problem) => return Err(problem),
             }
@@ -234,18 +237,13 @@ impl Confluence {
             item.readers = circle.map_or_else(readers::none, |circle| directory.readers(&circle));
         }
         for (name, problem) in std::mem::take(&mut directory.problems) {
-            report(&mut listing, &name, problem);
+            listing.add_problem(&name, problem);
         }
-        Ok(naming::finish(listing))
+        Ok(listing)
     }
 
     pub(crate) async fn read(&self, item: &Item) -> Result<Bytes, SourceProblem> {
-        if item
-            .size_bytes
-            .is_some_and(|size| size > self.max_item_bytes as u64)
-        {
-            return Err(SourceProblem::TooLarge);
-        }
+        item.check_size(self.limits)?;
         self.api.forget_waits();
         let parts: Vec<_> = item.id.split('/').collect();
         match (&parts[..], self.is_cloud()) {
@@ -267,10 +265,9 @@ impl Confluence {
                 let (title, storage) = match is_cloud {
                     true => self.body_in_cloud(kind, id).await,
                     false => self.body_in_data_center(id).await,
-                }
-                .map_err(cloud::gone)?;
+                }?;
                 let page = html::page(&title, &storage);
-                match page.len() > self.max_item_bytes {
+                match page.len() > self.limits.item_bytes {
                     true => Err(SourceProblem::TooLarge),
                     false => Ok(page.into()),
                 }
@@ -316,7 +313,7 @@ impl Confluence {
             .map(|space| space.key.to_lowercase())
             .collect();
         for key in keys.difference(&found) {
-            report(listing, key, SourceProblem::NotFound);
+            listing.add_problem(key, SourceProblem::NotFound);
         }
         match spaces.is_empty() {
             true => Err(SourceProblem::NotFound),
@@ -349,7 +346,8 @@ impl Confluence {
             true => self.space_circle(space, directory).await?,
             false => Ok(Circle::All),
         };
-        let space_circle = space_circle.map_err(|problem| report(listing, &space.name, problem));
+        let space_circle =
+            space_circle.map_err(|problem| listing.add_problem(&space.name, problem));
         let mut known: HashMap<Vec<String>, Circle> = HashMap::new();
         for content in std::mem::take(&mut found.contents) {
             let circle = match &space_circle {
@@ -357,7 +355,7 @@ impl Confluence {
                     let circle = self.circle(&content, circle, &mut found, &mut known, directory);
                     let circle = circle.await?;
                     circle
-                        .map_err(|problem| report(listing, &content.title, problem))
+                        .map_err(|problem| listing.add_problem(&content.title, problem))
                         .ok()
                 }
                 // It was reported once.
@@ -424,26 +422,26 @@ impl Confluence {
         };
         let item = Item {
             id: format!("{kind}/{}", content.id),
-            name: naming::path(folders.iter().copied(), &format!("{}.html", content.title)),
+            name: name::path(folders.iter().copied(), &format!("{}.html", content.title)),
             version: content.version.to_string(),
             size_bytes: None,
-            modified_ms: content.modified.as_deref().and_then(cloud::time_ms),
+            modified_ms: content.modified.as_deref().and_then(api::time_ms),
             url: self.shown_at(content.url.as_deref()),
             readers: readers::none(),
         };
-        naming::add(listing, item, self.max_items)?;
+        listing.add(item, self.limits)?;
         folders.push(&content.title);
         for attachment in &content.attachments {
             let item = Item {
                 id: format!("attachment/{}/{}", content.id, attachment.id),
-                name: naming::path(folders.iter().copied(), &attachment.title),
+                name: name::path(folders.iter().copied(), &attachment.title),
                 version: attachment.version.to_string(),
                 size_bytes: attachment.size,
-                modified_ms: attachment.modified.as_deref().and_then(cloud::time_ms),
+                modified_ms: attachment.modified.as_deref().and_then(api::time_ms),
                 url: self.shown_at(attachment.url.as_deref()),
                 readers: readers::none(),
             };
-            naming::add(listing, item, self.max_items)?;
+            listing.add(item, self.limits)?;
         }
         Ok(())
     }
@@ -502,14 +500,9 @@ impl Confluence {
 fn partial<T>(result: Result<T, SourceProblem>) -> Result<Result<T, SourceProblem>, SourceProblem> {
     match result {
         Err(SourceProblem::Status { status: 500 }) => Ok(Err(SourceProblem::Refused)),
-        Err(problem) if !cloud::is_partial(&problem) => Err(problem),
+        Err(problem) if !http::is_partial(&problem) => Err(problem),
         result => Ok(result),
     }
-}
-
-fn report(listing: &mut Listing, name: &str, problem: SourceProblem) {
-    let name = name.to_owned();
-    listing.problems.push(UnlistedPart { name, problem });
 }
 
 #[cfg(test)]

@@ -15,13 +15,20 @@ use reqwest::{
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use crate::{Item, Listing, Readers, SourceProblem, Surroundings, http, name};
+use crate::{
+    Item, Listing, Readers, SourceProblem, Surroundings,
+    http::{self, Client},
+    name,
+    problem::malformed,
+};
 
 /// Maximum number of redirects.
 const MAX_HOPS: u32 = 5;
 /// What we accept, best first.
 const KINDS: &str = "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, \
                      text/xml;q=0.9, application/json;q=0.8, */*;q=0.1";
+/// Maximum length of a language, bytes: that of a feed is repeated in each entry.
+const MAX_LANGUAGE_BYTES: usize = 35;
 /// How much of a hash tells entries with the same title apart.
 const UNIQUE_CHARS: usize = 8;
 
@@ -50,9 +57,14 @@ impl Feed {
         secret: &str,
         outbound: &Outbound,
     ) -> Result<Self, SourceProblem> {
+        let url = http::address_with_query(outbound, "url", &settings.url)?;
+        let authorization = http::basic(&settings.user, secret)?;
+        if authorization.is_some() {
+            http::check_encrypted(outbound, "url", &url)?;
+        }
         Ok(Self {
-            url: http::address_with_query(outbound, "url", &settings.url)?,
-            authorization: http::basic(&settings.user, secret)?,
+            url,
+            authorization,
             fetched: Mutex::default(),
         })
     }
@@ -99,7 +111,8 @@ impl Feed {
     }
 
     async fn fetch(&self, outbound: &Outbound) -> Result<Vec<Document>, SourceProblem> {
-        let answer = http::send(outbound, || {
+        let client = Client::new(outbound);
+        let answer = client.send(|| {
             let limits = http::list_limits(MAX_HOPS);
             let request = Request::new(Method::GET, self.url.clone(), limits).header(ACCEPT, KINDS);
             Ok(match &self.authorization {
@@ -107,7 +120,7 @@ impl Feed {
                 None => request,
             })
         });
-        let answer = http::succeeded(answer.await?, SourceProblem::NotFound)?;
+        let answer = http::succeeded(answer.await?)?;
         let base = answer.url.to_string();
         let parsing = tokio::task::spawn_blocking(move || parse(&answer.body, &base));
         let parsed = parsing.await;
@@ -190,7 +203,8 @@ fn html(feed: &ParsedFeed, entry: &Entry) -> String {
     let title = entry.title.as_ref().map(plain).unwrap_or_default();
     let title = escape(&title);
     let mut page = String::from("<!doctype html>\n<html");
-    if let Some(language) = entry.language.as_ref().or(feed.language.as_ref()) {
+    let language = entry.language.as_ref().or(feed.language.as_ref());
+    if let Some(language) = language.filter(|text| text.len() <= MAX_LANGUAGE_BYTES) {
         page += &format!(" lang=\"{}\"", escape(language));
     }
     page += &format!("><head><meta charset=\"utf-8\"><title>{title}</title></head>\n<body>\n");
@@ -285,10 +299,6 @@ fn plain(text: &Text) -> String {
 
 fn escape(text: &str) -> String {
     quick_xml::escape::escape(text).into_owned()
-}
-
-fn malformed(reason: &str) -> SourceProblem {
-    SourceProblem::Malformed(reason.to_owned())
 }
 
 #[cfg(test)]

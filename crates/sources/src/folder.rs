@@ -1,7 +1,8 @@
 //! A folder of the server.
 
 use std::{
-    io,
+    fs::File,
+    io::{self, Read},
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
 };
@@ -9,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{Item, Listing, Readers, SourceProblem, Surroundings, UnlistedPart};
+use crate::{Item, Listing, Readers, SourceLimits, SourceProblem, Surroundings};
 
 /// Maximum depth of folders.
 const MAX_DEPTH: usize = 64;
@@ -28,8 +29,8 @@ pub(crate) async fn list(
     surroundings: &Surroundings,
 ) -> Result<Listing, SourceProblem> {
     let root = permitted(settings, surroundings)?;
-    let most = surroundings.limits.items;
-    let listing = tokio::task::spawn_blocking(move || walk(&root, most));
+    let limits = surroundings.limits;
+    let listing = tokio::task::spawn_blocking(move || walk(&root, limits));
     listing
         .await
         .map_err(|error| SourceProblem::File(error.to_string()))?
@@ -50,11 +51,19 @@ pub(crate) async fn read(
         if !path.starts_with(&root) {
             return Err(SourceProblem::Gone);
         }
-        let size = path.metadata().map_err(|error| gone(&error))?.len();
-        if size > most {
-            return Err(SourceProblem::TooLarge);
+        // Others, such as pipes, could block.
+        if !path.metadata().map_err(|error| gone(&error))?.is_file() {
+            return Err(SourceProblem::Gone);
         }
-        std::fs::read(&path).map_err(|error| gone(&error))
+        let file = File::open(&path).map_err(|error| gone(&error))?;
+        let mut content = Vec::new();
+        file.take(most.saturating_add(1))
+            .read_to_end(&mut content)
+            .map_err(|error| gone(&error))?;
+        match content.len() as u64 > most {
+            true => Err(SourceProblem::TooLarge),
+            false => Ok(content),
+        }
     });
     let read = read.await;
     read.map_err(|error| SourceProblem::File(error.to_string()))?
@@ -75,19 +84,17 @@ fn permitted(
     path.ok().filter(is_offered).ok_or(SourceProblem::NotFound)
 }
 
-fn walk(root: &Path, most: usize) -> Result<Listing, SourceProblem> {
+fn walk(root: &Path, limits: SourceLimits) -> Result<Listing, SourceProblem> {
     let mut listing = Listing::default();
     let mut folders = vec![(root.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
-        if let Err(problem) = list_one(root, &folder, depth, most, &mut folders, &mut listing) {
+        if let Err(problem) = list_one(root, &folder, depth, limits, &mut folders, &mut listing) {
             if folder == root || problem == SourceProblem::TooMany {
                 return Err(problem);
             }
-            let name = relative(root, &folder).unwrap_or_default();
-            listing.problems.push(UnlistedPart { name, problem });
+            listing.add_problem(&relative_lossy(root, &folder), problem);
         }
     }
-    listing.items.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(listing)
 }
 
@@ -95,7 +102,7 @@ fn list_one(
     root: &Path,
     folder: &Path,
     depth: usize,
-    most: usize,
+    limits: SourceLimits,
     folders: &mut Vec<(PathBuf, usize)>,
     listing: &mut Listing,
 ) -> Result<(), SourceProblem> {
@@ -108,22 +115,17 @@ fn list_one(
         if found.is_dir() && depth < MAX_DEPTH {
             folders.push((entry.path(), depth + 1));
         } else if found.is_dir() {
-            let name = entry.path().to_string_lossy().into_owned();
             let problem = SourceProblem::File("it is nested too deeply".to_owned());
-            listing.add_problem(name, problem);
+            listing.add_problem(&relative_lossy(root, &entry.path()), problem);
         } else if found.is_file() {
             let Some(name) = relative(root, &entry.path()) else {
-                let name = entry.path().to_string_lossy().into_owned();
                 let problem = SourceProblem::File("its name is not UTF-8".to_owned());
-                listing.problems.push(UnlistedPart { name, problem });
+                listing.add_problem(&relative_lossy(root, &entry.path()), problem);
                 continue;
             };
-            if listing.items.len() == most {
-                return Err(SourceProblem::TooMany);
-            }
             let modified = found.modified().ok();
             let modified = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-            listing.items.push(Item {
+            let item = Item {
                 id: name.clone(),
                 name,
                 version: format!(
@@ -135,7 +137,8 @@ fn list_one(
                 modified_ms: modified.and_then(|at| i64::try_from(at.as_millis()).ok()),
                 url: None,
                 readers: Readers::All,
-            });
+            };
+            listing.add(item, limits)?;
         }
     }
     Ok(())
@@ -146,6 +149,12 @@ fn relative(root: &Path, path: &Path) -> Option<String> {
     let parts = path.strip_prefix(root).ok()?.components();
     let parts: Option<Vec<_>> = parts.map(|part| part.as_os_str().to_str()).collect();
     Some(parts?.join("/"))
+}
+
+/// The same for people, who need not know where the root is.
+fn relative_lossy(root: &Path, path: &Path) -> String {
+    let path = path.strip_prefix(root).unwrap_or(path);
+    path.to_string_lossy().into_owned()
 }
 
 fn file(error: &io::Error) -> SourceProblem {
@@ -220,6 +229,10 @@ mod tests {
             let link = source.read(&again.items[0]).await;
             assert_eq!(link, Err(SourceProblem::Gone));
         }
+        let _ = fs::remove_file(offered.join("a/b/deep.md"));
+        fs::create_dir(offered.join("a/b/deep.md")).unwrap();
+        let folder = source.read(&again.items[0]).await;
+        assert_eq!(folder, Err(SourceProblem::Gone));
         fs::remove_dir_all(offered.join("a")).unwrap();
         let gone = source.read(&again.items[0]).await;
         assert_eq!(gone, Err(SourceProblem::Gone));
@@ -239,7 +252,7 @@ mod tests {
         let listing = listing.unwrap();
         assert_eq!(listing.items, []);
         assert_eq!(listing.problems.len(), 1);
-        assert!(listing.problems[0].name.ends_with(&deep));
+        assert!(listing.problems[0].name == deep);
     }
 
     #[tokio::test]

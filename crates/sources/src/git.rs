@@ -15,7 +15,11 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use self::program::Program;
-use crate::{Item, Listing, Readers, SourceProblem, Surroundings, http};
+use crate::{
+    Item, Listing, Readers, SourceProblem, Surroundings,
+    http::{self, Client},
+    problem::{invalid, malformed},
+};
 
 /// Maximum size of the list of files, bytes.
 const MAX_TREE_BYTES: usize = 128 << 20;
@@ -94,11 +98,15 @@ impl Git {
             "" if !secret.is_empty() => TOKEN_USER,
             user => user,
         };
+        let authorization = http::basic(user, secret)?;
+        if authorization.is_some() {
+            http::check_encrypted(outbound, "url", &url)?;
+        }
         Ok(Self {
             url,
             branch: branch.map(str::to_owned),
             folder: folder.to_owned(),
-            authorization: http::basic(user, secret)?,
+            authorization,
             fetched: Mutex::default(),
         })
     }
@@ -109,7 +117,7 @@ impl Git {
         let repository = self.fetch(&surroundings.outbound).await?;
         let mut listing = Listing::default();
         for (name, reason) in &repository.problems {
-            listing.add_problem(name.clone(), malformed(reason));
+            listing.add_problem(name, malformed(reason));
         }
         for (name, object) in &repository.files {
             let item = Item {
@@ -205,7 +213,8 @@ impl Git {
             body_bytes: 0,
             ..http::list_limits(MAX_HOPS)
         };
-        let answer = http::send(outbound, || {
+        let client = Client::new(outbound);
+        let answer = client.send(|| {
             let request =
                 Request::new(Method::GET, url.clone(), limits).header(USER_AGENT, GIT_AGENT);
             Ok(match &self.authorization {
@@ -213,7 +222,7 @@ impl Git {
                 None => request,
             })
         });
-        let answer = http::succeeded(answer.await?, SourceProblem::NotFound)?;
+        let answer = http::succeeded(answer.await?)?;
         let is_git = answer
             .headers
             .get(CONTENT_TYPE)
@@ -354,17 +363,6 @@ fn check_branch(name: &str) -> Result<(), SourceProblem> {
         return Err(invalid("branch", "no branch can have this name"));
     }
     Ok(())
-}
-
-fn invalid(field: &'static str, reason: &str) -> SourceProblem {
-    SourceProblem::Settings {
-        field,
-        reason: reason.to_owned(),
-    }
-}
-
-fn malformed(reason: &str) -> SourceProblem {
-    SourceProblem::Malformed(reason.to_owned())
 }
 
 #[cfg(test)]

@@ -10,9 +10,12 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Item, Listing, SourceProblem, Surroundings, UnlistedPart,
-    cloud::{self, Api, Credentials, Pages, Tokens},
-    naming, readers,
+    Item, Listing, SourceLimits, SourceProblem, Surroundings,
+    api::{self, Api, Credentials, Tokens},
+    http::{self, Pages},
+    name,
+    problem::{invalid, malformed},
+    readers,
 };
 
 /// Maximum depth of folders.
@@ -66,8 +69,7 @@ pub(crate) struct GoogleDrive {
     folder: String,
     mirrors_rights: bool,
     links_grant: bool,
-    max_items: usize,
-    max_item_bytes: usize,
+    limits: SourceLimits,
 }
 
 #[derive(Deserialize)]
@@ -115,19 +117,20 @@ impl GoogleDrive {
         secret: &str,
         surroundings: &Surroundings,
     ) -> Result<Self, SourceProblem> {
+        let outbound = &surroundings.outbound;
         let api = settings.api_url.as_deref();
         let api = api.unwrap_or("https://www.googleapis.com");
-        let api = cloud::base("api_url", api, surroundings)?;
+        let api = http::encrypted_address(outbound, "api_url", api)?;
         let token_url = settings.token_url.as_deref();
-        let token_url = cloud::base(
+        let token_url = http::encrypted_address(
+            outbound,
             "token_url",
             token_url.unwrap_or(account::TOKEN_URL),
-            surroundings,
         )?;
-        let folder = cloud::filled("folder", &settings.folder)?.to_owned();
+        let folder = api::filled("folder", &settings.folder)?.to_owned();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if !folder.chars().all(is_plain) {
-            return Err(cloud::invalid("folder", "it is no ID"));
+            return Err(invalid("folder", "it is no ID"));
         }
         let grant = account::grant(secret, settings.subject.as_deref())?;
         let credentials = Credentials::Token(Box::new(Tokens::new(token_url, grant)));
@@ -136,8 +139,7 @@ impl GoogleDrive {
             folder,
             mirrors_rights: settings.rights,
             links_grant: settings.links_grant,
-            max_items: surroundings.limits.items,
-            max_item_bytes: surroundings.limits.item_bytes,
+            limits: surroundings.limits,
         })
     }
 
@@ -160,7 +162,7 @@ impl GoogleDrive {
             let some = folders.split_off(folders.len().saturating_sub(FOLDERS));
             let drive = root.drive_id.as_deref();
             let files = match self.files_of(&some, drive).await {
-                Err(problem) if cloud::is_partial(&problem) => {
+                Err(problem) if http::is_partial(&problem) => {
                     self.files_apart(&some, drive, &mut listing).await
                 }
                 files => files,
@@ -170,34 +172,29 @@ impl GoogleDrive {
                 let parent = parents.filter_map(|id| some.iter().find(|folder| folder.id == *id));
                 let parent = parent.map(|folder| &folder.path).next();
                 let Some(path) = parent else {
-                    let problem = cloud::malformed("its folder is not named");
+                    let problem = malformed("its folder is not named");
                     let name = file.name;
-                    listing.problems.push(UnlistedPart { name, problem });
+                    listing.add_problem(&name, problem);
                     continue;
                 };
                 if file.mime_type == FOLDER {
                     self.add_folder(file, path, &mut seen, &mut folders, &mut listing)?;
                 } else if let Some(name) = document_name(&file) {
-                    let name = naming::path(path.iter().map(String::as_str), &name);
-                    naming::add(&mut listing, document(&file, name), self.max_items)?;
+                    let name = name::path(path.iter().map(String::as_str), &name);
+                    listing.add(document(&file, name), self.limits)?;
                     // Each file has an owner or members: none at all have not been told.
                     permissions.push(file.permissions.filter(|known| !known.is_empty()));
                 }
             }
         }
         self.set_readers(&mut listing, permissions).await?;
-        Ok(naming::finish(listing))
+        Ok(listing)
     }
 
     pub(crate) async fn read(&self, item: &Item) -> Result<Bytes, SourceProblem> {
-        if item
-            .size_bytes
-            .is_some_and(|size| size > self.max_item_bytes as u64)
-        {
-            return Err(SourceProblem::TooLarge);
-        }
+        item.check_size(self.limits)?;
         // It may have become another one since.
-        let kind = self.kind(&item.id).await.map_err(cloud::gone)?;
+        let kind = self.kind(&item.id).await.map_err(http::of_item)?;
         if kind.trashed == Some(true) {
             return Err(SourceProblem::Gone);
         }
@@ -236,12 +233,12 @@ impl GoogleDrive {
             return Ok(());
         }
         if path.len() == MAX_DEPTH {
-            let problem = cloud::malformed("it is in too many folders");
+            let problem = malformed("it is in too many folders");
             let name = file.name;
-            listing.problems.push(UnlistedPart { name, problem });
+            listing.add_problem(&name, problem);
             return Ok(());
         }
-        if seen.len() > self.max_items.saturating_mul(2).saturating_add(10_000) {
+        if seen.len() > self.limits.items.saturating_mul(2).saturating_add(10_000) {
             return Err(SourceProblem::TooMany);
         }
         let mut path = path.to_vec();
@@ -261,10 +258,10 @@ impl GoogleDrive {
         for folder in folders {
             match self.files_of(std::slice::from_ref(folder), drive).await {
                 Ok(found) => files.extend(found),
-                Err(problem) if cloud::is_partial(&problem) && !folder.path.is_empty() => {
+                Err(problem) if http::is_partial(&problem) && !folder.path.is_empty() => {
                     let name = folder.path.join("/");
-                    let problem = cloud::gone(problem);
-                    listing.problems.push(UnlistedPart { name, problem });
+                    let problem = http::of_item(problem);
+                    listing.add_problem(&name, problem);
                 }
                 Err(problem) => return Err(problem),
             }
@@ -279,17 +276,17 @@ impl GoogleDrive {
         drive: Option<&str>,
     ) -> Result<Vec<File>, SourceProblem> {
         let mut files = Vec::new();
-        let mut pages = Pages::new(self.max_items);
+        let mut pages = Pages::new(self.limits.items);
         let mut token = String::new();
         loop {
             pages.turn(&token)?;
             let page: Files = self.api.get(&self.search(folders, drive, &token)).await?;
             if page.incomplete_search == Some(true) {
-                return Err(cloud::malformed("the search is incomplete"));
+                return Err(malformed("the search is incomplete"));
             }
             files.extend(page.files);
             // Folders and what is left out count, too.
-            if files.len() > self.max_items.saturating_mul(4).saturating_add(20_000) {
+            if files.len() > self.limits.items.saturating_mul(4).saturating_add(20_000) {
                 return Err(SourceProblem::TooMany);
             }
             match page.next_page_token {
@@ -370,7 +367,7 @@ fn document(file: &File, name: String) -> Item {
             Some(_) => None,
             None => file.size.as_deref().and_then(|size| size.parse().ok()),
         },
-        modified_ms: file.modified_time.as_deref().and_then(cloud::time_ms),
+        modified_ms: file.modified_time.as_deref().and_then(api::time_ms),
         url: file.web_view_link.clone(),
         readers: readers::none(),
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use self::connection::Connection;
-use crate::{Item, Listing, SourceProblem, Surroundings, http};
+use crate::{Item, Listing, SourceProblem, Surroundings, http, problem::invalid};
 
 /// Maximum number of folders.
 const MAX_FOLDERS: usize = 100;
@@ -127,11 +127,11 @@ impl Imap {
                     connection = Some(open);
                     listed += 1;
                 }
-                Err(problem) if http::ends_listing(&problem) => return Err(problem),
-                Err(problem) => {
+                Err(problem) if http::is_partial(&problem) => {
                     first.get_or_insert(problem.clone());
-                    listing.add_problem(folder.clone(), problem);
+                    listing.add_problem(folder, problem);
                 }
+                Err(problem) => return Err(problem),
             }
         }
         *kept = connection;
@@ -209,17 +209,6 @@ fn check_name(field: &'static str, name: &str) -> Result<(), SourceProblem> {
         return Err(invalid(field, "it must be a name"));
     }
     Ok(())
-}
-
-fn invalid(field: &'static str, reason: &str) -> SourceProblem {
-    SourceProblem::Settings {
-        field,
-        reason: reason.to_owned(),
-    }
-}
-
-fn malformed(reason: &str) -> SourceProblem {
-    SourceProblem::Malformed(reason.to_owned())
 }
 
 #[cfg(test)]

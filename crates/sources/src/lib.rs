@@ -1,7 +1,7 @@
 //! Lists and reads the documents of other systems, for collections that follow them. What changed since the last time,
 //! what is stored and who may start it is up to the caller.
 
-mod cloud;
+mod api;
 mod confluence;
 mod feed;
 mod folder;
@@ -10,7 +10,6 @@ mod google_drive;
 mod http;
 mod imap;
 mod name;
-mod naming;
 mod notion;
 mod problem;
 mod readers;
@@ -22,7 +21,7 @@ mod test_server;
 mod web_dav;
 mod xml;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::HashSet, path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
 use outbound::Outbound;
@@ -180,6 +179,8 @@ pub struct Listing {
 
 /// Maximum number of problems that a listing names. More change nothing for the caller.
 const MAX_PROBLEMS: usize = 1_000;
+/// Maximum length of the name of what could not be listed, characters.
+const MAX_PROBLEM_CHARS: usize = 1_000;
 
 impl Listing {
     /// Adds a document, up to the limit.
@@ -192,10 +193,21 @@ impl Listing {
     }
 
     /// Notes what could not be listed.
-    fn add_problem(&mut self, name: String, problem: SourceProblem) {
+    fn add_problem(&mut self, name: &str, problem: SourceProblem) {
         if self.problems.len() < MAX_PROBLEMS {
+            let name = name.chars().take(MAX_PROBLEM_CHARS).collect();
             self.problems.push(UnlistedPart { name, problem });
         }
+    }
+
+    /// Sorts the documents by ID, keeps the last one of each ID, and makes their names unique.
+    fn finish(mut self) -> Self {
+        let mut ids = HashSet::new();
+        self.items.reverse();
+        self.items.retain(|item| ids.insert(item.id.clone()));
+        self.items.sort_by(|a, b| a.id.cmp(&b.id));
+        name::make_unique(&mut self.items);
+        self
     }
 }
 
@@ -303,12 +315,12 @@ impl Source {
         self
     }
 
-    /// Lists all documents.
+    /// Lists all documents, by ID. Each ID and each name is there once.
     ///
     /// # Errors
     /// If it cannot be listed at all.
     pub async fn list(&self) -> Result<Listing, SourceProblem> {
-        match &self.kind {
+        let listing = match &self.kind {
             Kind::Folder(folder) => folder::list(folder, &self.surroundings).await,
             Kind::S3(s3) => s3.list(&self.surroundings).await,
             Kind::WebDav(dav) => dav.list(&self.surroundings).await,
@@ -320,7 +332,8 @@ impl Source {
             Kind::Notion(notion) => notion.list().await,
             Kind::GoogleDrive(drive) => drive.list().await,
             Kind::SharePoint(share_point) => share_point.list().await,
-        }
+        }?;
+        Ok(listing.finish())
     }
 
     /// Reads a document.
@@ -354,6 +367,29 @@ mod tests {
         fn check<T: Send>(_: impl Fn(&'static Source, &'static Item) -> T) {}
         check(|source, _| source.list());
         check(|source, item| source.read(item));
+    }
+
+    #[test]
+    fn each_id_and_each_name_is_listed_once() {
+        let items = [("2", "x.md"), ("1", "x.md"), ("3", "b"), ("3", "c")];
+        let items = items.map(|(id, name)| Item {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            version: String::new(),
+            size_bytes: None,
+            modified_ms: None,
+            url: None,
+            readers: Readers::All,
+        });
+        let listing = Listing {
+            items: items.to_vec(),
+            ..Listing::default()
+        };
+        let items = listing.finish().items.into_iter();
+        let found: Vec<_> = items.map(|item| (item.id, item.name)).collect();
+        let expected = [("1", "x.md"), ("2", "x (2).md"), ("3", "c")];
+        let expected = expected.map(|(id, name)| (id.to_owned(), name.to_owned()));
+        assert_eq!(found, expected);
     }
 
     #[test]

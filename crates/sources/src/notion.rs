@@ -15,9 +15,11 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    Item, Listing, Readers, SourceProblem, Surroundings, UnlistedPart,
-    cloud::{self, Api, Credentials, Pages},
-    naming,
+    Item, Listing, Readers, SourceLimits, SourceProblem, Surroundings,
+    api::{self, Api, Credentials},
+    http::{self, Pages},
+    name,
+    problem::malformed,
 };
 use markdown::Block;
 
@@ -49,8 +51,7 @@ pub struct NotionSettings {
 
 pub(crate) struct Notion {
     api: Api,
-    max_items: usize,
-    max_item_bytes: usize,
+    limits: SourceLimits,
 }
 
 #[derive(Deserialize)]
@@ -134,15 +135,15 @@ impl Notion {
         secret: &str,
         surroundings: &Surroundings,
     ) -> Result<Self, SourceProblem> {
+        let outbound = &surroundings.outbound;
         let base = settings.api_url.as_deref();
         let base = base.unwrap_or("https://api.notion.com");
-        let base = cloud::base("api_url", base, surroundings)?;
-        let credentials = Credentials::Header(format!("Bearer {}", cloud::key(secret)?));
+        let base = http::encrypted_address(outbound, "api_url", base)?;
+        let credentials = Credentials::Header(format!("Bearer {}", api::key(secret)?));
         let version = HeaderName::from_static("notion-version");
         Ok(Self {
             api: Api::new(base, credentials, surroundings).with_header(version, VERSION),
-            max_items: surroundings.limits.items,
-            max_item_bytes: surroundings.limits.item_bytes,
+            limits: surroundings.limits,
         })
     }
 
@@ -156,10 +157,14 @@ impl Notion {
             match self.rows(&source.id).await {
                 Ok(rows) => {
                     found.extend(rows.into_iter().filter(|row| !known.contains(&row.id)));
+                    // Deleted ones count, too.
+                    if found.len() > self.limits.items.saturating_mul(2) {
+                        return Err(SourceProblem::TooMany);
+                    }
                 }
-                Err(problem) if cloud::is_partial(&problem) => {
+                Err(problem) if http::is_partial(&problem) => {
                     let name = source.name();
-                    listing.problems.push(UnlistedPart { name, problem });
+                    listing.add_problem(&name, problem);
                 }
                 Err(problem) => return Err(problem),
             }
@@ -171,33 +176,33 @@ impl Notion {
         {
             let folders = self.folders(page, &mut nodes).await?;
             let folders = folders.iter().map(String::as_str);
-            let name = naming::path(folders, &format!("{}.md", page.name()));
+            let name = name::path(folders, &format!("{}.md", page.name()));
             let Some(edited) = &page.last_edited_time else {
                 // Only the ID is told of pages that the integration may not read.
                 let problem = SourceProblem::Refused;
                 let name = page.id.clone();
-                listing.problems.push(UnlistedPart { name, problem });
+                listing.add_problem(&name, problem);
                 continue;
             };
-            let modified_ms = cloud::time_ms(edited);
+            let modified_ms = api::time_ms(edited);
             let item = Item {
                 id: page.id.clone(),
                 name,
-                version: version(edited, modified_ms, cloud::now_s()),
+                version: version(edited, modified_ms, api::now_s()),
                 size_bytes: None,
                 modified_ms,
                 url: page.url.clone(),
                 readers: Readers::All,
             };
-            naming::add(&mut listing, item, self.max_items)?;
+            listing.add(item, self.limits)?;
         }
-        Ok(naming::finish(listing))
+        Ok(listing)
     }
 
     pub(crate) async fn read(&self, item: &Item) -> Result<Bytes, SourceProblem> {
         self.api.forget_waits();
         let url = self.api.address(&["v1", "pages", &item.id], &[]);
-        let page: Found = self.api.get_document(&url).await.map_err(cloud::gone)?;
+        let page: Found = self.api.get_document(&url).await?;
         if page.is_deleted() {
             return Err(SourceProblem::Gone);
         }
@@ -208,7 +213,7 @@ impl Notion {
         let blocks = self
             .blocks(&item.id, 0, &mut left)
             .await
-            .map_err(cloud::gone)?;
+            .map_err(http::of_item)?;
         let properties = page.properties.as_ref();
         let is_row = page
             .parent
@@ -216,7 +221,7 @@ impl Notion {
             .is_some_and(|parent| parent.data_source_id.is_some() || parent.database_id.is_some());
         let properties = properties.filter(|_| is_row).map(properties::list);
         let page = markdown::page(&page.name(), properties.as_deref(), &blocks);
-        match page.len() > self.max_item_bytes {
+        match page.len() > self.limits.item_bytes {
             true => Err(SourceProblem::TooLarge),
             false => Ok(page.into()),
         }
@@ -233,8 +238,8 @@ impl Notion {
         let (found, is_complete) = self.post_all(&url, body).await?;
         if !is_complete {
             let name = format!("search for {kind}");
-            let problem = cloud::malformed("the search is incomplete");
-            listing.problems.push(UnlistedPart { name, problem });
+            let problem = malformed("the search is incomplete");
+            listing.add_problem(&name, problem);
         }
         Ok(found)
     }
@@ -246,7 +251,7 @@ impl Notion {
         let (rows, is_complete) = self.post_all(&url, json!({})).await?;
         match is_complete {
             true => Ok(rows),
-            false => Err(cloud::malformed("its rows are incomplete")),
+            false => Err(malformed("its rows are incomplete")),
         }
     }
 
@@ -258,13 +263,13 @@ impl Notion {
     ) -> Result<(Vec<T>, bool), SourceProblem> {
         body["page_size"] = json!(100);
         let mut all = Vec::new();
-        let mut pages = Pages::new(self.max_items);
+        let mut pages = Pages::new(self.limits.items);
         let mut is_complete = true;
         loop {
             pages.turn(&body["start_cursor"].to_string())?;
             let page: Page<T> = self.api.post(url, &body).await?;
             all.extend(page.results);
-            if all.len() > self.max_items {
+            if all.len() > self.limits.items {
                 return Err(SourceProblem::TooMany);
             }
             is_complete &= page
@@ -272,7 +277,7 @@ impl Notion {
                 .is_none_or(|status| status.kind == "complete");
             match page.next_cursor {
                 Some(cursor) if page.has_more => body["start_cursor"] = json!(cursor),
-                None if page.has_more => return Err(cloud::malformed("there is no next page")),
+                None if page.has_more => return Err(malformed("there is no next page")),
                 _ => return Ok((all, is_complete)),
             }
         }
@@ -295,7 +300,7 @@ impl Notion {
                 let url = self.api.address(&["v1", "blocks", &id], &[]);
                 let block = match self.api.get::<BlockParent>(&url).await {
                     Ok(block) => Some(block.parent),
-                    Err(problem) if cloud::is_partial(&problem) => None,
+                    Err(problem) if http::is_partial(&problem) => None,
                     Err(problem) => return Err(problem),
                 };
                 is_block = block.as_ref().is_some_and(self::is_block);
@@ -343,6 +348,7 @@ impl Notion {
                 }
                 match page.next_cursor {
                     Some(next) if page.has_more => cursor = next,
+                    None if page.has_more => return Err(malformed("there is no next page")),
                     _ => return Ok(blocks),
                 }
             }

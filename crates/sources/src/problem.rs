@@ -2,6 +2,9 @@
 
 use outbound::Fault;
 
+/// Maximum length of the reason of a problem, characters. Some come from the source.
+const MAX_REASON_CHARS: usize = 200;
+
 /// Why a source, or a document of it, cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceProblem {
@@ -49,4 +52,17 @@ pub enum SourceProblem {
     /// The server's file system fails.
     #[error("the folder cannot be read: {0}")]
     File(String),
+}
+
+pub(crate) fn invalid(field: &'static str, reason: &str) -> SourceProblem {
+    let reason = short(reason);
+    SourceProblem::Settings { field, reason }
+}
+
+pub(crate) fn malformed(reason: &str) -> SourceProblem {
+    SourceProblem::Malformed(short(reason))
+}
+
+fn short(reason: &str) -> String {
+    reason.chars().take(MAX_REASON_CHARS).collect()
 }

@@ -3,8 +3,6 @@
 mod page;
 mod sign;
 
-use std::collections::HashSet;
-
 use aws_credential_types::Credentials;
 use bytes::Bytes;
 use outbound::{Answer, Outbound, Request};
@@ -13,10 +11,13 @@ use reqwest::{Method, Url};
 use serde::{Deserialize, Serialize};
 
 use self::page::Page;
-use crate::{Item, Listing, Readers, SourceProblem, Surroundings, http, xml};
+use crate::{
+    Item, Listing, Readers, SourceProblem, Surroundings,
+    http::{self, Client, Pages},
+    problem::{invalid, malformed},
+    xml,
+};
 
-/// Maximum number of pages of a listing; a page has up to 1000 keys.
-const MAX_PAGES: usize = 20_000;
 /// Maximum length of a name in the settings, bytes.
 const MAX_NAME_BYTES: usize = 255;
 /// Maximum length of a key, bytes.
@@ -79,9 +80,13 @@ impl S3 {
         if settings.prefix.len() > MAX_KEY_BYTES {
             return Err(invalid("prefix", "it is longer than a key can be"));
         }
+        let credentials = credentials(&settings.access_key_id, secret)?;
         let bucket = match &settings.endpoint {
             Some(endpoint) => {
                 let endpoint = http::address(outbound, "endpoint", endpoint)?;
+                if credentials.is_some() {
+                    http::check_encrypted(outbound, "endpoint", &endpoint)?;
+                }
                 format!(
                     "{}/{}/",
                     endpoint.as_str().trim_end_matches('/'),
@@ -94,17 +99,19 @@ impl S3 {
             bucket,
             region: region.to_owned(),
             prefix: settings.prefix.clone(),
-            credentials: credentials(&settings.access_key_id, secret)?,
+            credentials,
         })
     }
 
     /// Lists the objects whose key begins with the prefix. Keys that end with a slash stand for folders and are left out.
     pub(crate) async fn list(&self, surroundings: &Surroundings) -> Result<Listing, SourceProblem> {
         let mut listing = Listing::default();
+        let client = Client::new(&surroundings.outbound);
+        let mut pages = Pages::new(surroundings.limits.items);
         let mut token = None;
-        let mut tokens = HashSet::new();
-        for _ in 0..MAX_PAGES {
-            let page = self.page(token.as_deref(), &surroundings.outbound).await?;
+        loop {
+            pages.turn(token.as_deref().unwrap_or_default())?;
+            let page = self.page(token.as_deref(), &client).await?;
             for object in page.objects {
                 if object.key.ends_with('/') {
                     continue;
@@ -120,15 +127,11 @@ impl S3 {
                 };
                 listing.add(item, surroundings.limits)?;
             }
-            let Some(next) = page.next else {
+            token = page.next;
+            if token.is_none() {
                 return Ok(listing);
-            };
-            if !tokens.insert(next.clone()) {
-                return Err(malformed("its pages repeat"));
             }
-            token = Some(next);
         }
-        Err(SourceProblem::TooMany)
     }
 
     /// Reads an object.
@@ -140,15 +143,16 @@ impl S3 {
         item.check_size(surroundings.limits)?;
         let url = format!("{}{}", self.bucket, utf8_percent_encode(&item.id, KEY));
         let limit = surroundings.limits.item_bytes;
-        let answer = http::send_for_item(&surroundings.outbound, || {
-            self.request(&url, http::read_limits(limit, 0))
-        });
-        let answer = answer.await?;
-        check(&answer)?;
-        http::item_body(answer, limit)
+        let client = Client::new(&surroundings.outbound);
+        let sent = client.send(|| self.request(&url, http::read_limits(limit, 0)));
+        let sent = sent.await;
+        if let Ok(answer) = &sent {
+            check(answer)?;
+        }
+        http::item_body(sent, limit)
     }
 
-    async fn page(&self, token: Option<&str>, outbound: &Outbound) -> Result<Page, SourceProblem> {
+    async fn page(&self, token: Option<&str>, client: &Client) -> Result<Page, SourceProblem> {
         let encoded = |text| utf8_percent_encode(text, QUERY);
         // Encoded keys may have characters that XML cannot.
         let mut url = format!("{}?list-type=2&encoding-type=url", self.bucket);
@@ -158,10 +162,10 @@ impl S3 {
         if let Some(token) = token {
             url += &format!("&continuation-token={}", encoded(token));
         }
-        let answer = http::send(outbound, || self.request(&url, http::list_limits(0))).await?;
+        let answer = client.send(|| self.request(&url, http::list_limits(0)));
+        let answer = answer.await?;
         check(&answer)?;
-        let answer = http::succeeded(answer, SourceProblem::NotFound)?;
-        page::read(&answer.body)
+        page::read(&http::succeeded(answer)?.body)
     }
 
     fn request(&self, url: &str, limits: outbound::Limits) -> Result<Request, SourceProblem> {
@@ -248,17 +252,6 @@ fn check(answer: &Answer) -> Result<(), SourceProblem> {
     }
 }
 
-fn invalid(field: &'static str, reason: &str) -> SourceProblem {
-    SourceProblem::Settings {
-        field,
-        reason: reason.to_owned(),
-    }
-}
-
-fn malformed(reason: &str) -> SourceProblem {
-    SourceProblem::Malformed(reason.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use outbound::Allowed;
@@ -337,6 +330,7 @@ mod tests {
             (Some("https://user@example.com"), "", "docs", "endpoint"),
             (Some("https://example.com/?a"), "", "docs", "endpoint"),
             (Some("http://127.0.0.1:9000"), "", "docs", "endpoint"),
+            (Some("http://minio.example.com"), "", "docs", "endpoint"),
         ] {
             match new(&settings(endpoint, region, bucket), "secret").err() {
                 Some(SourceProblem::Settings { field, .. }) => assert_eq!(field, expected),

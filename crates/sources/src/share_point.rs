@@ -9,9 +9,12 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Item, Listing, SourceProblem, Surroundings, UnlistedPart,
-    cloud::{self, Api, Credentials, Grant, Pages, Tokens},
-    naming, readers,
+    Item, Listing, SourceLimits, SourceProblem, Surroundings,
+    api::{self, Api, Credentials, Grant, Tokens},
+    http::{self, Pages},
+    name,
+    problem::{invalid, malformed},
+    readers,
 };
 
 /// Maximum depth of folders.
@@ -76,8 +79,7 @@ pub(crate) struct SharePoint {
     place: Place,
     folder: Vec<String>,
     links_grant: bool,
-    max_items: usize,
-    max_item_bytes: usize,
+    limits: SourceLimits,
 }
 
 /// What has the drives.
@@ -145,12 +147,13 @@ impl SharePoint {
         secret: &str,
         surroundings: &Surroundings,
     ) -> Result<Self, SourceProblem> {
+        let outbound = &surroundings.outbound;
         let graph = settings.graph_url.as_deref();
         let graph = graph.unwrap_or("https://graph.microsoft.com");
-        let graph = cloud::base("graph_url", graph, surroundings)?;
+        let graph = http::encrypted_address(outbound, "graph_url", graph)?;
         let login = settings.login_url.as_deref();
         let login = login.unwrap_or("https://login.microsoftonline.com");
-        let login = cloud::base("login_url", login, surroundings)?;
+        let login = http::encrypted_address(outbound, "login_url", login)?;
         let tokens = Tokens::new(
             token_url(login, &settings.tenant)?,
             grant(&settings.client_id, secret, &graph)?,
@@ -159,14 +162,13 @@ impl SharePoint {
         let folder = settings.folder.as_deref().unwrap_or_default();
         let folder = parts(folder);
         if folder.iter().any(|part| part == "." || part == "..") {
-            return Err(cloud::invalid("folder", "it has the part . or .."));
+            return Err(invalid("folder", "it has the part . or .."));
         }
         Ok(Self {
             place: place(&settings)?,
             folder,
             links_grant: settings.links_grant,
-            max_items: surroundings.limits.items,
-            max_item_bytes: surroundings.limits.item_bytes,
+            limits: surroundings.limits,
             api: Api::new(graph, credentials, surroundings),
         })
     }
@@ -189,28 +191,24 @@ impl SharePoint {
             };
             is_found = true;
             if let Err(problem) = listed {
-                if drives.len() == 1 || !cloud::is_partial(&problem) {
+                if drives.len() == 1 || !http::is_partial(&problem) {
                     return Err(problem);
                 }
                 let name = drive.name.clone();
-                listing.problems.push(UnlistedPart { name, problem });
+                listing.add_problem(&name, problem);
             }
         }
         if !is_found && !self.folder.is_empty() {
             return Err(SourceProblem::NotFound);
         }
-        let mut listing = naming::finish(listing);
+        // Rights are requested once for each item, in the same order each time.
+        let mut listing = listing.finish();
         self.read_rights(&mut listing).await?;
         Ok(listing)
     }
 
     pub(crate) async fn read(&self, item: &Item) -> Result<Bytes, SourceProblem> {
-        if item
-            .size_bytes
-            .is_some_and(|size| size > self.max_item_bytes as u64)
-        {
-            return Err(SourceProblem::TooLarge);
-        }
+        item.check_size(self.limits)?;
         let (drive, id) = item.id.split_once('/').ok_or(SourceProblem::Gone)?;
         let path = ["v1.0", "drives", drive, "items", id, "content"];
         self.api.download(&self.api.address(&path, &[])).await
@@ -269,7 +267,7 @@ impl SharePoint {
         let url = self.api.address(&path, &[("$select", SELECT)]);
         let mut found: HashMap<String, DriveItem> = HashMap::new();
         // Folders are not documents, but their number is bounded, too.
-        let max = self.max_items.saturating_mul(2).saturating_add(10_000);
+        let max = self.limits.items.saturating_mul(2).saturating_add(10_000);
         self.for_each(url, |item: DriveItem| {
             if item.deleted.is_some() {
                 found.remove(&item.id);
@@ -291,14 +289,14 @@ impl SharePoint {
                 Ok(Some(folders)) => {
                     let folders = prefix.into_iter().chain(folders);
                     let folders: Vec<_> = folders.collect();
-                    let name = naming::path(folders.into_iter(), &item.name);
+                    let name = name::path(folders.into_iter(), &item.name);
                     let item = document(&drive.id, item, file, name);
-                    naming::add(listing, item, self.max_items)?;
+                    listing.add(item, self.limits)?;
                 }
                 Ok(None) => {}
                 Err(problem) => {
                     let name = item.name.clone();
-                    listing.problems.push(UnlistedPart { name, problem });
+                    listing.add_problem(&name, problem);
                 }
             }
         }
@@ -326,7 +324,7 @@ impl SharePoint {
         first: Url,
         mut use_it: impl FnMut(T) -> Result<(), SourceProblem>,
     ) -> Result<(), SourceProblem> {
-        let mut pages = Pages::new(self.max_items);
+        let mut pages = Pages::new(self.limits.items);
         let mut url = first;
         loop {
             pages.turn(url.as_str())?;
@@ -354,7 +352,7 @@ fn folders<'a>(
         let parent = at.parent_reference.as_ref();
         let parent = parent.and_then(|parent| parent.id.as_deref());
         let parent = parent.and_then(|id| found.get(id));
-        let parent = parent.ok_or_else(|| cloud::malformed("its folder is not listed"))?;
+        let parent = parent.ok_or_else(|| malformed("its folder is not listed"))?;
         if Some(&*parent.id) == top || top.is_none() && parent.root.is_some() {
             folders.reverse();
             return Ok(Some(folders));
@@ -365,7 +363,7 @@ fn folders<'a>(
         folders.push(&*parent.name);
         at = parent;
     }
-    Err(cloud::malformed("it is in too many folders"))
+    Err(malformed("it is in too many folders"))
 }
 
 fn document(drive: &str, item: &DriveItem, file: &File, name: String) -> Item {
@@ -381,17 +379,17 @@ fn document(drive: &str, item: &DriveItem, file: &File, name: String) -> Item {
             None => format!("{modified:?}-{:?}", item.size),
         },
         size_bytes: item.size,
-        modified_ms: modified.and_then(cloud::time_ms),
+        modified_ms: modified.and_then(api::time_ms),
         url: item.web_url.clone(),
         readers: readers::none(),
     }
 }
 
 fn token_url(mut login: Url, tenant: &str) -> Result<Url, SourceProblem> {
-    let tenant = cloud::filled("tenant", tenant)?;
+    let tenant = api::filled("tenant", tenant)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
     if !tenant.chars().all(is_plain) || tenant.chars().all(|c| c == '.') {
-        return Err(cloud::invalid("tenant", "it is no ID and no domain"));
+        return Err(invalid("tenant", "it is no ID and no domain"));
     }
     if let Ok(mut path) = login.path_segments_mut() {
         path.pop_if_empty()
@@ -401,8 +399,8 @@ fn token_url(mut login: Url, tenant: &str) -> Result<Url, SourceProblem> {
 }
 
 fn grant(client_id: &str, secret: &str, graph: &Url) -> Result<Grant, SourceProblem> {
-    let client_id = cloud::filled("client_id", client_id)?.to_owned();
-    let secret = cloud::key(secret)?.to_owned();
+    let client_id = api::filled("client_id", client_id)?.to_owned();
+    let secret = api::key(secret)?.to_owned();
     let host = graph.host_str().filter(|host| CLOUDS.contains(host));
     let scope = format!("https://{}/.default", host.unwrap_or(CLOUDS[0]));
     Ok(Box::new(move || {
@@ -420,23 +418,23 @@ fn place(settings: &SharePointSettings) -> Result<Place, SourceProblem> {
     let library = library.filter(|library| !library.is_empty());
     match (settings.site.as_deref(), settings.user.as_deref()) {
         (None, Some(user)) => match library {
-            None => Ok(Place::User(cloud::filled("user", user)?.to_owned())),
-            Some(_) => Err(cloud::invalid("library", "a OneDrive has only one")),
+            None => Ok(Place::User(api::filled("user", user)?.to_owned())),
+            Some(_) => Err(invalid("library", "a OneDrive has only one")),
         },
         (Some(site), None) => {
             // The site is named in requests to Graph, but not requested itself.
             let url = Url::parse(site.trim()).ok();
             let url = url.filter(|url| url.scheme() == "https" && url.username().is_empty());
-            let url = url.ok_or_else(|| cloud::invalid("site", "it must begin with https://"))?;
+            let url = url.ok_or_else(|| invalid("site", "it must begin with https://"))?;
             let path = percent_decoded(url.path());
-            let path = path.ok_or_else(|| cloud::invalid("site", "it is not UTF-8"))?;
+            let path = path.ok_or_else(|| invalid("site", "it is not UTF-8"))?;
             Ok(Place::Site {
                 host: url.host_str().unwrap_or_default().to_owned(),
                 path: parts(&path),
                 library: library.map(ToOwned::to_owned),
             })
         }
-        _ => Err(cloud::invalid("site", "either a site or a user is needed")),
+        _ => Err(invalid("site", "either a site or a user is needed")),
     }
 }
 

@@ -12,7 +12,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use crate::{Item, Listing, Readers, SourceProblem, Surroundings, http};
+use crate::{Item, Listing, Readers, SourceProblem, Surroundings, http, problem::invalid};
 
 /// Maximum number of links from the first page.
 const MAX_DEPTH: u32 = 10;
@@ -83,12 +83,15 @@ pub(crate) struct Site {
 struct Queue {
     addresses: VecDeque<(Url, u32)>,
     seen: HashSet<Url>,
+    /// How many addresses may still be added. More would never be visited.
+    left: usize,
 }
 
 impl Queue {
     fn add(&mut self, mut url: Url, depth: u32) {
         url.set_fragment(None);
-        if self.seen.insert(url.clone()) {
+        if self.left > 0 && self.seen.insert(url.clone()) {
+            self.left -= 1;
             self.addresses.push_back((url, depth));
         }
     }
@@ -96,10 +99,7 @@ impl Queue {
 
 impl Site {
     pub(crate) fn new(settings: &SiteSettings, outbound: &Outbound) -> Result<Self, SourceProblem> {
-        let out_of_range = |field, most| SourceProblem::Settings {
-            field,
-            reason: format!("it must be at most {most}"),
-        };
+        let out_of_range = |field, most| invalid(field, &format!("it must be at most {most}"));
         if settings.depth > MAX_DEPTH {
             return Err(out_of_range("depth", MAX_DEPTH));
         }
@@ -117,19 +117,19 @@ impl Site {
 
     fn reader(&self) -> Result<&Arc<dyn PageReader>, SourceProblem> {
         let reader = self.reader.as_ref();
-        reader.ok_or_else(|| SourceProblem::Settings {
-            field: "url",
-            reason: "pages of the web cannot be read here".to_owned(),
-        })
+        reader.ok_or_else(|| invalid("url", "pages of the web cannot be read here"))
     }
 
     /// Lists the pages. Those with the same text are one document.
     pub(crate) async fn list(&self, surroundings: &Surroundings) -> Result<Listing, SourceProblem> {
         let reader = self.reader()?;
         let most = self.pages.min(surroundings.limits.items);
+        let most_visits = most.saturating_mul(ADDRESSES_OF_A_PAGE);
         let mut queue = Queue {
             addresses: VecDeque::new(),
             seen: HashSet::new(),
+            // The last one is not visited, but shows that there are more.
+            left: most_visits.saturating_add(1),
         };
         queue.add(self.url.clone(), 0);
         let mut listing = Listing::default();
@@ -138,7 +138,7 @@ impl Site {
         let mut kept_bytes = 0;
         let mut visits = 0;
         while let Some((url, depth)) = queue.addresses.pop_front() {
-            if listing.items.len() == most || visits == most.saturating_mul(ADDRESSES_OF_A_PAGE) {
+            if listing.items.len() == most || visits == most_visits {
                 listing.is_window = true;
                 break;
             }
@@ -149,7 +149,7 @@ impl Site {
                 Err(SourceProblem::Gone) => return Err(SourceProblem::NotFound),
                 Err(problem) if depth == 0 => return Err(problem),
                 Err(problem) => {
-                    listing.add_problem(url.into(), problem);
+                    listing.add_problem(url.as_str(), problem);
                     continue;
                 }
             };
@@ -201,8 +201,12 @@ impl Site {
         let content = match kept {
             Some(content) => content,
             None => {
-                let url = item.id.parse().map_err(|_| SourceProblem::Gone)?;
-                self.reader()?.page(url).await?.content
+                let url: Url = item.id.parse().map_err(|_| SourceProblem::Gone)?;
+                let page = self.reader()?.page(url.clone()).await?;
+                if page.url.origin() != url.origin() {
+                    return Err(SourceProblem::Gone);
+                }
+                page.content
             }
         };
         if content.len() > surroundings.limits.item_bytes {
@@ -236,7 +240,10 @@ mod tests {
                 None => Err(SourceProblem::Gone),
                 Some((_, Err(problem))) => Err(problem.clone()),
                 Some((path, Ok(links))) => Ok(SitePage {
-                    url: asked.clone(),
+                    url: match asked.path() {
+                        "/away" => url("https://other.example/"),
+                        _ => asked.clone(),
+                    },
                     name: format!("site.example{}.html", asked.path()),
                     content: Bytes::from(path.to_owned()),
                     // A page with a query is a copy.
@@ -282,6 +289,7 @@ mod tests {
             ("/deep", Ok(vec!["/deeper"])),
             ("/deeper", Ok(vec!["/"])),
             ("/named", Ok(vec![])),
+            ("/away", Ok(vec![])),
             ("/broken", Err(SourceProblem::Status { status: 500 })),
             ("https://other.example/", Ok(vec![])),
         ]));
@@ -299,7 +307,7 @@ mod tests {
     async fn pages_are_found_by_links_and_sitemaps() {
         let whole = site("/", 3, 100);
         let listing = whole.list().await.unwrap();
-        assert_eq!(paths(&listing), ["/", "/a", "/named", "/deep", "/deeper"]);
+        assert_eq!(paths(&listing), ["/", "/a", "/deep", "/deeper", "/named"]);
         assert!(!listing.is_window);
         let broken: Vec<_> = listing.problems.iter().map(|part| &*part.name).collect();
         assert_eq!(broken, ["https://site.example/broken"]);
@@ -307,8 +315,15 @@ mod tests {
         // It was read, so it is downloaded again.
         assert_eq!(whole.read(&listing.items[1]).await.unwrap(), "/a");
 
+        // It redirects to another site now.
+        let moved = Item {
+            id: url("/away").into(),
+            ..listing.items[1].clone()
+        };
+        assert_eq!(whole.read(&moved).await, Err(SourceProblem::Gone));
+
         let near = site("/a", 1, 100).list().await.unwrap();
-        assert_eq!(paths(&near), ["/a", "/deep", "/"]);
+        assert_eq!(paths(&near), ["/", "/a", "/deep"]);
         let alone = site("/a", 0, 100).list().await.unwrap();
         assert_eq!((paths(&alone).len(), alone.is_window), (1, false));
         // With more pages than allowed, it is not known which are gone.

@@ -13,7 +13,11 @@ use reqwest::{
 use serde::{Deserialize, Serialize};
 
 use self::answer::{Entry, Resource};
-use crate::{Item, Listing, Readers, SourceProblem, Surroundings, http};
+use crate::{
+    Item, Listing, Readers, SourceProblem, Surroundings,
+    http::{self, Client},
+    problem::{invalid, malformed},
+};
 
 /// Maximum depth of folders.
 const MAX_DEPTH: usize = 64;
@@ -52,6 +56,9 @@ impl WebDav {
     ) -> Result<Self, SourceProblem> {
         let root = http::address(outbound, "url", &settings.url)?;
         let authorization = http::basic(&settings.user, secret)?;
+        if authorization.is_some() {
+            http::check_encrypted(outbound, "url", &root)?;
+        }
         Ok(Self {
             root,
             authorization,
@@ -60,27 +67,27 @@ impl WebDav {
 
     /// Lists the files of the folder and of those in it.
     pub(crate) async fn list(&self, surroundings: &Surroundings) -> Result<Listing, SourceProblem> {
+        let client = Client::new(&surroundings.outbound);
         let mut walk = Walk::default();
         walk.folders.push(Vec::new());
         let mut listed = 0;
         while let Some(folder) = walk.folders.pop() {
             listed += 1;
-            if listed > MAX_FOLDERS {
+            if listed + walk.folders.len() > MAX_FOLDERS {
                 return Err(SourceProblem::TooMany);
             }
-            match self.list_folder(&folder, &surroundings.outbound).await {
+            match self.list_folder(&folder, &client).await {
                 Ok(entries) => {
                     for entry in entries {
                         self.add(entry, &folder, &mut walk, surroundings)?;
                     }
                 }
-                Err(problem) if folder.is_empty() || http::ends_listing(&problem) => {
-                    return Err(problem);
+                Err(problem) if !folder.is_empty() && is_of_folder(&problem) => {
+                    walk.listing.add_problem(&folder.join("/"), problem);
                 }
-                Err(problem) => walk.listing.add_problem(folder.join("/"), problem),
+                Err(problem) => return Err(problem),
             }
         }
-        walk.listing.items.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(walk.listing)
     }
 
@@ -95,21 +102,21 @@ impl WebDav {
         let url = self.url(&path, false)?;
         let limit = surroundings.limits.item_bytes;
         let limits = http::read_limits(limit, MAX_HOPS);
-        let answer = http::send_for_item(&surroundings.outbound, || {
-            Ok(self.authorized(Request::new(Method::GET, url.clone(), limits)))
-        });
-        http::item_body(answer.await?, limit)
+        let client = Client::new(&surroundings.outbound);
+        let sent =
+            client.send(|| Ok(self.authorized(Request::new(Method::GET, url.clone(), limits))));
+        http::item_body(sent.await, limit)
     }
 
     async fn list_folder(
         &self,
         folder: &[String],
-        outbound: &Outbound,
+        client: &Client,
     ) -> Result<Vec<Entry>, SourceProblem> {
         let url = self.url(folder, true)?;
-        let method = Method::from_bytes(b"PROPFIND")
-            .map_err(|error| SourceProblem::Malformed(error.to_string()))?;
-        let answer = http::send(outbound, || {
+        let method =
+            Method::from_bytes(b"PROPFIND").map_err(|error| malformed(&error.to_string()))?;
+        let answer = client.send(|| {
             let limits = http::list_limits(MAX_HOPS);
             let request = Request::new(method.clone(), url.clone(), limits)
                 .header(HeaderName::from_static("depth"), "1")
@@ -121,16 +128,15 @@ impl WebDav {
                 .body("application/xml; charset=utf-8", PROPERTIES);
             Ok(self.authorized(request))
         });
-        let answer = http::succeeded(answer.await?, SourceProblem::NotFound)?;
+        let answer = http::succeeded(answer.await?)?;
         if answer.status.as_u16() != 207 {
-            let reason = "this is no WebDAV server".to_owned();
-            return Err(SourceProblem::Malformed(reason));
+            return Err(malformed("this is no WebDAV server"));
         }
         // A large folder takes a while.
         let reading =
             tokio::task::spawn_blocking(move || answer::entries(&answer.body, answer.url.path()));
         let read = reading.await;
-        read.map_err(|error| SourceProblem::Malformed(error.to_string()))?
+        read.map_err(|error| malformed(&error.to_string()))?
     }
 
     fn add(
@@ -149,8 +155,8 @@ impl WebDav {
         match entry.resource {
             Ok(Resource::Folder) if path.len() <= MAX_DEPTH => walk.folders.push(path),
             Ok(Resource::Folder) => {
-                let problem = SourceProblem::Malformed("it is nested too deeply".to_owned());
-                walk.listing.add_problem(name, problem);
+                walk.listing
+                    .add_problem(&name, malformed("it is nested too deeply"));
             }
             Ok(Resource::File(file)) => {
                 let id = file.id.clone().unwrap_or_else(|| name.clone());
@@ -169,7 +175,7 @@ impl WebDav {
                 };
                 walk.listing.add(item, surroundings.limits)?;
             }
-            Err(problem) => walk.listing.add_problem(name, problem),
+            Err(problem) => walk.listing.add_problem(&name, problem),
         }
         Ok(())
     }
@@ -179,10 +185,7 @@ impl WebDav {
         let mut url = self.root.clone();
         let mut segments = url
             .path_segments_mut()
-            .map_err(|()| SourceProblem::Settings {
-                field: "url",
-                reason: "it has no path".to_owned(),
-            })?;
+            .map_err(|()| invalid("url", "it has no path"))?;
         segments.pop_if_empty();
         segments.extend(path);
         if is_folder {
@@ -208,6 +211,12 @@ impl WebDav {
             None => request,
         }
     }
+}
+
+/// Whether a problem is only one folder's. A server whose other folders can be listed also answers with its own errors:
+/// Nextcloud does for external storage that is not available.
+fn is_of_folder(problem: &SourceProblem) -> bool {
+    http::is_partial(problem) || matches!(problem, SourceProblem::Status { .. })
 }
 
 /// What was found, and what is still to be listed.

@@ -2,10 +2,12 @@
 
 use quick_xml::{NsReader, escape::resolve_xml_entity, events::Event, name::ResolveResult};
 
-use crate::SourceProblem;
+use crate::{SourceProblem, problem};
 
 /// Maximum depth of elements.
 const MAX_DEPTH: usize = 64;
+/// Maximum number of elements, which take much more memory than their text.
+const MAX_ELEMENTS: usize = 1_000_000;
 
 /// An element.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -45,10 +47,15 @@ impl Element {
 
 /// Reads a whole document; one that is cut off is an error.
 pub(crate) fn parse(body: &[u8]) -> Result<Element, SourceProblem> {
+    read(body, MAX_ELEMENTS)
+}
+
+fn read(body: &[u8], max_elements: usize) -> Result<Element, SourceProblem> {
     let text = std::str::from_utf8(body).map_err(|_| malformed("it is not UTF-8"))?;
     let mut reader = NsReader::from_str(text.trim_start_matches('\u{feff}'));
     reader.config_mut().expand_empty_elements = true;
     let mut open: Vec<Element> = Vec::new();
+    let mut count = 0;
     loop {
         let (space, event) = reader
             .read_resolved_event()
@@ -57,6 +64,10 @@ pub(crate) fn parse(body: &[u8]) -> Result<Element, SourceProblem> {
             Event::Start(tag) => {
                 if open.len() == MAX_DEPTH {
                     return Err(malformed("it is nested too deeply"));
+                }
+                count += 1;
+                if count > max_elements {
+                    return Err(malformed("it has too many elements"));
                 }
                 let space = match space {
                     ResolveResult::Bound(space) => space.0.to_owned(),
@@ -102,7 +113,7 @@ fn add(open: &mut [Element], text: &str) {
 }
 
 fn malformed(reason: &str) -> SourceProblem {
-    SourceProblem::Malformed(format!("no valid XML: {reason}"))
+    problem::malformed(&format!("no valid XML: {reason}"))
 }
 
 #[cfg(test)]
@@ -142,5 +153,7 @@ mod tests {
             );
         }
         assert!(parse(b"<a>\xff</a>").is_err());
+        assert!(read(b"<a><b/><b/></a>", 3).is_ok());
+        assert!(read(b"<a><b/><b/></a>", 2).is_err());
     }
 }

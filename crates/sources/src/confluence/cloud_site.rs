@@ -9,7 +9,7 @@ use super::{
     Ancestor, Attachment, Confluence, Content, Contents, Kind, Links, MAX_SPACES, Space,
     rights::{Circle, Directory, Operation, User},
 };
-use crate::{SourceProblem, cloud};
+use crate::{SourceProblem, problem::malformed};
 
 /// Number of elements that are requested at once.
 const LIMIT: &str = "250";
@@ -216,7 +216,7 @@ impl Confluence {
         let mut at = parent;
         while let Some((kind, id)) = at {
             if ancestors.len() == MAX_DEPTH {
-                return Err(cloud::malformed("it is below too many pages"));
+                return Err(malformed("it is below too many pages"));
             }
             if !nodes.contains_key(&id) {
                 let node = self.node(&kind, &id).await?;
@@ -238,7 +238,7 @@ impl Confluence {
             "whiteboard" => "whiteboards",
             "database" => "databases",
             "embed" => "embeds",
-            _ => return Err(cloud::malformed("it is below something unknown")),
+            _ => return Err(malformed("it is below something unknown")),
         };
         let url = self.api.address(&["api", "v2", list, id], &[]);
         let found: Found = self.api.get(&url).await?;
@@ -279,7 +279,7 @@ impl Confluence {
             }
             Ok(())
         };
-        let searched = self.for_each_page(url, self.max_items, &mut take).await;
+        let searched = self.for_each_page(url, self.limits.items, &mut take).await;
         super::partial(searched)?.ok();
         Ok(restrictions)
     }
@@ -294,7 +294,7 @@ impl Confluence {
         let mut count = contents.len();
         let query = [("status", "current"), ("limit", LIMIT)];
         let url = self.api.address(&["api", "v2", "attachments"], &query);
-        let max = self.max_items;
+        let max = self.limits.items;
         self.for_each_page(url, max, |results: Vec<AttachmentFound>| {
             for found in results {
                 let container = found.page_id.or(found.blog_post_id);
@@ -466,5 +466,5 @@ fn content(
 }
 
 fn no_version() -> SourceProblem {
-    cloud::malformed("it has no version")
+    malformed("it has no version")
 }

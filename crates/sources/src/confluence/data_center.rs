@@ -11,7 +11,7 @@ use super::{
     partial,
     rights::{Circle, Directory, Operation},
 };
-use crate::{SourceProblem, cloud};
+use crate::{SourceProblem, http, problem::malformed};
 
 /// Number of pages that are requested at once.
 const LIMIT: &str = "100";
@@ -196,7 +196,7 @@ impl Confluence {
                     .collect())
             }
             (None, Kind::BlogPost) => Ok(Vec::new()),
-            (None, Kind::Page) => Err(cloud::malformed("the pages that it is below are missing")),
+            (None, Kind::Page) => Err(malformed("the pages that it is below are missing")),
         };
         let page = found.children.and_then(|children| children.attachment);
         let attachments = match (self.settings.attachments, page) {
@@ -309,10 +309,10 @@ impl Confluence {
 
     pub(super) async fn download_attachment(&self, id: &str) -> Result<Bytes, SourceProblem> {
         let url = self.api.address(&["rest", "api", "content", id], &[]);
-        let found: WithLinks = self.api.get(&url).await.map_err(cloud::gone)?;
+        let found: WithLinks = self.api.get(&url).await.map_err(http::of_item)?;
         let link = found.links.download.unwrap_or_default();
         if !link.starts_with('/') || link.starts_with("//") {
-            return Err(cloud::malformed("an attachment has no link"));
+            return Err(malformed("an attachment has no link"));
         }
         let base = self.api.base().as_str().trim_end_matches('/');
         let url = self.api.link(&format!("{base}{link}"))?;

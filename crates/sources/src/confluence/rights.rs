@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use super::{Confluence, Page, partial};
 use crate::{
-    Readers, SourceProblem, cloud,
+    Readers, SourceProblem,
+    problem::malformed,
     readers::{self, Audience},
 };
 
@@ -211,7 +212,7 @@ impl Confluence {
             let subjects = read.restrictions;
             let (Some(user), Some(group)) = subjects.map_or((None, None), |s| (s.user, s.group))
             else {
-                return Err(cloud::malformed("a restriction lacks its people or groups"));
+                return Err(malformed("a restriction lacks its people or groups"));
             };
             // Some may be hidden, which does not open the page.
             is_restricted |= is_named(&user) || is_named(&group);
@@ -231,7 +232,7 @@ impl Confluence {
             }
             start += count;
         }
-        Err(cloud::malformed("a restriction has too many pages"))
+        Err(malformed("a restriction has too many pages"))
     }
 
     /// Who is in both. The members of different groups are compared as people.

@@ -16,8 +16,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use super::malformed;
-use crate::SourceProblem;
+use crate::{SourceProblem, problem::malformed};
 
 /// Timeout of a command.
 const TIMEOUT: Duration = Duration::from_secs(900);

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use crate::{
     SourceProblem,
-    cloud::{self, Grant},
+    api::{self, Grant},
+    problem::invalid,
 };
 
 pub(super) const TOKEN_URL: &str = "https://oauth2.googleapis.com/token";
@@ -51,7 +52,7 @@ struct Signer {
 /// `Refused` if the secret is neither; `Settings` if only a service account can act for a person.
 pub(super) fn grant(secret: &str, subject: Option<&str>) -> Result<Grant, SourceProblem> {
     let subject = subject
-        .map(|subject| cloud::filled("subject", subject))
+        .map(|subject| api::filled("subject", subject))
         .transpose()?;
     match serde_json::from_str(secret).map_err(|_| SourceProblem::Refused)? {
         Secret::ServiceAccount {
@@ -68,13 +69,13 @@ pub(super) fn grant(secret: &str, subject: Option<&str>) -> Result<Grant, Source
                 subject: subject.map(ToOwned::to_owned),
             };
             Ok(Box::new(move || {
-                let assertion = signer.assertion(cloud::now_s())?;
+                let assertion = signer.assertion(api::now_s())?;
                 let kind = "urn:ietf:params:oauth:grant-type:jwt-bearer".to_owned();
                 Ok(vec![("grant_type", kind), ("assertion", assertion)])
             }))
         }
         Secret::Person { .. } if subject.is_some() => {
-            Err(cloud::invalid("subject", "it is for service accounts"))
+            Err(invalid("subject", "it is for service accounts"))
         }
         Secret::Person {
             client_id,

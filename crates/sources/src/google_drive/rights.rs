@@ -5,8 +5,9 @@ use serde::Deserialize;
 
 use super::GoogleDrive;
 use crate::{
-    Listing, Readers, SourceProblem, UnlistedPart,
-    cloud::{self, Pages},
+    Listing, Readers, SourceProblem, api,
+    http::{self, Pages},
+    problem::malformed,
     readers::{self, Audience},
 };
 
@@ -61,7 +62,7 @@ impl GoogleDrive {
                 None => self.permissions(&id).await,
             };
             match found {
-                Err(problem) if !cloud::is_partial(&problem) => Err(problem),
+                Err(problem) if !http::is_partial(&problem) => Err(problem),
                 found => Ok(found.map(|permissions| self.readers(&permissions))),
             }
         });
@@ -69,16 +70,18 @@ impl GoogleDrive {
             .buffered(AT_ONCE)
             .try_collect()
             .await?;
+        let mut failed = Vec::new();
         for (item, readers) in listing.items.iter_mut().zip(found) {
             match readers {
                 Ok(readers) => item.readers = readers,
                 Err(problem) => {
                     item.readers = readers::none();
-                    let name = item.name.clone();
-                    let problem = cloud::gone(problem);
-                    listing.problems.push(UnlistedPart { name, problem });
+                    failed.push((item.name.clone(), http::of_item(problem)));
                 }
             }
+        }
+        for (name, problem) in failed {
+            listing.add_problem(&name, problem);
         }
         Ok(())
     }
@@ -101,7 +104,7 @@ impl GoogleDrive {
             let page: Page = self.api.get(&self.api.address(&path, &query)).await?;
             permissions.extend(page.permissions);
             if permissions.len() > MAX_PERMISSIONS {
-                return Err(cloud::malformed("it has too many permissions"));
+                return Err(malformed("it has too many permissions"));
             }
             match page.next_page_token {
                 Some(next) if !next.is_empty() => token = next,
@@ -113,7 +116,7 @@ impl GoogleDrive {
     fn readers(&self, permissions: &[Permission]) -> Readers {
         let mut audience = Audience::default();
         for permission in permissions {
-            add(permission, self.links_grant, cloud::now_s(), &mut audience);
+            add(permission, self.links_grant, api::now_s(), &mut audience);
         }
         audience.into_readers()
     }
@@ -127,7 +130,7 @@ fn add(permission: &Permission, links_grant: bool, now_s: i64, audience: &mut Au
     let expires = permission.expiration_time.as_deref();
     // What cannot be read has expired.
     let has_expired =
-        expires.is_some_and(|time| cloud::time_ms(time).is_none_or(|time| time / 1_000 <= now_s));
+        expires.is_some_and(|time| api::time_ms(time).is_none_or(|time| time / 1_000 <= now_s));
     // A view is only of the published pages or of the metadata.
     if !reads || has_expired || permission.deleted == Some(true) || permission.view.is_some() {
         return;

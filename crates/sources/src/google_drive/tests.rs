@@ -141,7 +141,7 @@ async fn folders_are_walked_and_documents_read() {
         names(&listing),
         [
             "a.txt",
-            "Sub_1/a.txt",
+            "Sub 1/a.txt",
             "2/a.txt",
             "Report.docx",
             "Sums.XLSX"
@@ -321,7 +321,7 @@ async fn listings_that_may_lack_something_fail() {
         ),
         (
             json!({ "mimeType": 1 }),
-            cloud::malformed("invalid type: integer `1`, expected a string at line 1 column 13"),
+            malformed("invalid type: integer `1`, expected a string at line 1 column 13"),
         ),
     ] {
         let server = Server::start(move |asked| match asked.path() {
@@ -334,11 +334,11 @@ async fn listings_that_may_lack_something_fail() {
     for (page, expected) in [
         (
             json!({ "files": [], "incompleteSearch": true }),
-            cloud::malformed("the search is incomplete"),
+            malformed("the search is incomplete"),
         ),
         (
             json!({ "files": [], "nextPageToken": "same" }),
-            cloud::malformed("its pages do not end"),
+            malformed("its pages do not end"),
         ),
     ] {
         let server = Server::start(move |asked| match asked.path() {
@@ -372,7 +372,7 @@ async fn listings_that_may_lack_something_fail() {
         file("f3", "lost", "other")
     ]));
     let listing = source(settings(&server)).list().await.unwrap();
-    assert_eq!(names(&listing), ["_", "_ (2)"]);
+    assert_eq!(names(&listing), ["untitled", "untitled (2)"]);
     assert_eq!(listing.problems[0].name, "lost");
 }
 

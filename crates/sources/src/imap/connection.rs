@@ -13,10 +13,10 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use super::{
-    ImapSecurity, ImapSettings, malformed, utf7,
+    ImapSecurity, ImapSettings, utf7,
     wire::{Transport, Wire},
 };
-use crate::SourceProblem;
+use crate::{SourceProblem, problem::malformed};
 
 /// The ports of IMAP.
 const PLAIN_PORT: u16 = 143;

@@ -6,7 +6,7 @@ use imap_proto::{AttributeValue, MailboxDatum, MessageSection, Response, Section
 use mail_parser::MessageParser;
 
 use super::{connection::Connection, id};
-use crate::{Item, Listing, Readers, SourceLimits, SourceProblem, name};
+use crate::{Item, Listing, Readers, SourceLimits, SourceProblem, name, problem::malformed};
 
 /// How many messages are asked for at a time.
 const CHUNK: usize = 200;
@@ -44,8 +44,8 @@ pub(super) async fn add_folder(
             // They were deleted meanwhile, or the server cannot read them.
             let criteria = format!("UNDELETED UID {}", set(&missing));
             for uid in search(&mut connection, &criteria).await? {
-                let problem = super::malformed("the server does not show the message");
-                listing.add_problem(id(folder, validity, uid), problem);
+                let problem = malformed("the server does not show the message");
+                listing.add_problem(&id(folder, validity, uid), problem);
             }
         }
     }
@@ -70,7 +70,7 @@ async fn search(
     if run.await? && is_answered {
         Ok(uids)
     } else {
-        Err(super::malformed("the server does not list the messages"))
+        Err(malformed("the server does not list the messages"))
     }
 }
 
@@ -144,14 +144,12 @@ fn item(folder: &str, validity: u32, uid: u32, header: &Header) -> Item {
     let subject = parsed.as_ref().and_then(|message| message.subject());
     let date = sent_ms.or(header.arrived_ms);
     let name = name::of_title(date, subject.unwrap_or_default(), &uid.to_string(), "eml");
-    let mut path: Vec<_> = folder.split('/').map(name::safe).collect();
-    path.retain(|part| !part.is_empty());
-    path.push(name);
+    let folders = folder.split('/').filter(|part| !part.trim().is_empty());
     let id = id(folder, validity, uid);
     Item {
         version: id.clone(),
         id,
-        name: path.join("/"),
+        name: name::path(folders, &name),
         size_bytes: header.size_bytes,
         modified_ms: header.arrived_ms.or(sent_ms),
         url: None,

@@ -7,11 +7,13 @@ use imap_proto::{RequestId, Response};
 use outbound::Fault;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::malformed;
-use crate::SourceProblem;
+use crate::{SourceProblem, problem::malformed};
 
 /// How much is read at a time, bytes.
 const READ_BYTES: usize = 32 << 10;
+/// Maximum number of parentheses in each other. What is asked for has two; the parser is recursive, and takes tens of
+/// kilobytes of the stack for each.
+const MAX_NESTING: usize = 8;
 /// Maximum number of digits of the length of a literal.
 const MAX_DIGITS: usize = 10;
 
@@ -120,10 +122,36 @@ impl Wire {
 
 /// Reads a whole answer. The parser panics at some that no honest server gives.
 fn parse(answer: &[u8]) -> Option<Response<'_>> {
+    if is_too_deep(answer) {
+        return None;
+    }
     match catch_unwind(|| Response::parse(answer)) {
         Ok(Ok(([], response))) => Some(response),
         _ => None,
     }
+}
+
+/// Whether an answer could exhaust the stack. Literals are not parsed.
+fn is_too_deep(answer: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    let mut start = 0;
+    while let Some(rest) = answer.get(start..).filter(|rest| !rest.is_empty()) {
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let line = rest.get(..=end.unwrap_or(rest.len() - 1)).unwrap_or(rest);
+        for byte in line {
+            match byte {
+                b'(' => depth += 1,
+                b')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth > MAX_NESTING {
+                return true;
+            }
+        }
+        let skipped = literal(line).unwrap_or(0);
+        start = start.saturating_add(line.len()).saturating_add(skipped);
+    }
+    false
 }
 
 /// The length of the literal that a line such as `* 1 FETCH (BODY[] {310}` announces.
@@ -211,6 +239,20 @@ mod tests {
         ] {
             assert_eq!(parse(answer).is_some(), is_known);
         }
+    }
+
+    #[test]
+    fn deep_answers_are_not_parsed() {
+        let structure = |depth: usize| {
+            let open = "(".repeat(depth);
+            format!("* 1 FETCH (BODYSTRUCTURE {open})\r\n")
+        };
+        for depth in [MAX_NESTING - 1, MAX_NESTING, 100_000] {
+            assert_eq!(parse(structure(depth).as_bytes()), None, "{depth}");
+        }
+        let text = "(".repeat(1_000);
+        let fetched = format!("* 1 FETCH (UID 5 BODY[] {{1000}}\r\n{text})\r\n");
+        assert!(parse(fetched.as_bytes()).is_some());
     }
 
     #[tokio::test]

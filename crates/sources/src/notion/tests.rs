@@ -94,7 +94,7 @@ async fn pages_and_rows_are_listed() {
         "Home.md",
         "Home/Untitled.md",
         "Home/Tasks/Known row.md",
-        "Home/Tasks/Row_2.md",
+        "Home/Tasks/Row 2.md",
         "Elsewhere.md",
     ];
     assert_eq!(names(&listing), expected);
@@ -151,6 +151,10 @@ async fn pages_are_read_as_markdown() {
             reply(&page)
         }
         "/v1/pages/p3" => reply(&page("p3", "Large", workspace())),
+        "/v1/pages/p5" => reply(&page("p5", "Cut", workspace())),
+        "/v1/blocks/p5/children?page_size=100" => {
+            reply(&json!({ "results": [], "has_more": true, "next_cursor": null }))
+        }
         "/v1/blocks/p3/children?page_size=100" => {
             list(json!([paragraph("x", &"x".repeat(400), false)]))
         }
@@ -178,6 +182,8 @@ async fn pages_are_read_as_markdown() {
     assert_eq!(source.read(&item("p2")).await, Err(SourceProblem::Gone));
     assert_eq!(source.read(&item("p3")).await, Err(SourceProblem::TooLarge));
     assert_eq!(source.read(&item("p4")).await, Err(SourceProblem::Gone));
+    let cut = Err(malformed("there is no next page"));
+    assert_eq!(source.read(&item("p5")).await, cut);
     // The ID is one part of the path.
     assert_eq!(
         source.read(&item("../users")).await,
@@ -312,14 +318,14 @@ async fn hostile_answers_are_refused() {
     ]);
     let server = Server::start(move |asked| usual(asked, &pages, &json!([])));
     let listing = source(&server).list().await.unwrap();
-    assert_eq!(names(&listing)[2..], ["...md", ".. (2).md"]);
+    assert_eq!(names(&listing)[2..], ["untitled.md", "untitled (2).md"]);
     assert!(listing.items[0].name.len() < 1_000);
 }
 
 #[test]
 fn versions_of_pages_that_are_being_edited_are_marked() {
     let edited = "2025-01-02T03:04:00.000Z";
-    let at = cloud::time_ms(edited);
+    let at = api::time_ms(edited);
     let at_s = at.unwrap() / 1_000;
     assert_eq!(version(edited, at, at_s + 119), "2025-01-02T03:04:00.000Z~");
     assert_eq!(version(edited, at, at_s + 120), edited);

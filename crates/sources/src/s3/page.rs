@@ -2,9 +2,9 @@
 
 use percent_encoding::percent_decode_str;
 
-use super::malformed;
 use crate::{
     SourceProblem,
+    problem::malformed,
     xml::{self, Element},
 };
 

@@ -13,7 +13,7 @@ use aws_sigv4::{
 use outbound::Request;
 use reqwest::header::HeaderName;
 
-use crate::SourceProblem;
+use crate::{SourceProblem, problem::malformed};
 
 /// The request with the headers that sign it now. `url` is that of the request, in the encoding of S3.
 pub(super) fn signed(
@@ -28,8 +28,7 @@ pub(super) fn signed(
     )]
     let now = SystemTime::now();
     let headers = headers(credentials, region, url, now);
-    let headers =
-        headers.ok_or_else(|| SourceProblem::Malformed("it cannot be signed".to_owned()))?;
+    let headers = headers.ok_or_else(|| malformed("it cannot be signed"))?;
     Ok(headers.into_iter().fold(request, |request, (name, value)| {
         request.header(name, &value)
     }))

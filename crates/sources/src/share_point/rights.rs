@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::{Page, SharePoint};
 use crate::{
-    Item, Listing, Readers, SourceProblem, UnlistedPart,
-    cloud::{self, Pages},
+    Item, Listing, Readers, SourceProblem, api,
+    http::{self, Pages},
+    problem::malformed,
     readers::{self, Audience},
 };
 
@@ -105,15 +106,18 @@ impl SharePoint {
             .try_collect()
             .await?;
         let found = found.into_iter().flatten();
+        let mut failed = Vec::new();
         for (item, readers) in listing.items.iter_mut().zip(found) {
             match readers {
                 Ok(readers) => item.readers = readers,
                 Err(problem) => {
                     item.readers = readers::none();
-                    let name = item.name.clone();
-                    listing.problems.push(UnlistedPart { name, problem });
+                    failed.push((item.name.clone(), problem));
                 }
             }
+        }
+        for (name, problem) in failed {
+            listing.add_problem(&name, problem);
         }
         Ok(())
     }
@@ -147,18 +151,18 @@ impl SharePoint {
             let mut limited: Option<(u16, Option<Duration>)> = None;
             for response in batch.responses {
                 let at = response.id.parse().ok().filter(|at| *at < items.len());
-                let at = at.ok_or_else(|| cloud::malformed("a response has an unknown ID"))?;
+                let at = at.ok_or_else(|| malformed("a response has an unknown ID"))?;
                 match response.status {
                     200..=299 => {
                         bodies.insert(at, Ok(response.body));
                     }
-                    429 | 502..=504 => {
+                    status if http::is_limited(status) => {
                         let wait = limited.and_then(|(_, wait)| wait);
-                        limited = Some((response.status, wait.max(retry_after(&response))));
+                        limited = Some((status, wait.max(retry_after(&response))));
                     }
                     status => {
-                        let problem = cloud::gone(cloud::problem_of(status));
-                        if !cloud::is_partial(&problem) {
+                        let problem = http::of_item(http::problem_of(status, false));
+                        if !http::is_partial(&problem) {
                             return Err(problem);
                         }
                         bodies.insert(at, Err(problem));
@@ -166,11 +170,13 @@ impl SharePoint {
                 }
             }
             match limited {
-                Some((status, wait)) => self.api.pause(wait, status, &mut tries).await?,
-                None if bodies.len() == before => {
-                    return Err(cloud::malformed("a batch has no response"));
+                Some((status, wait)) if !self.api.pause(wait, &mut tries).await => {
+                    return Err(http::problem_of(status, wait.is_some()));
                 }
-                None => {}
+                None if bodies.len() == before => {
+                    return Err(malformed("a batch has no response"));
+                }
+                _ => {}
             }
         }
         let mut permissions = Vec::with_capacity(items.len());
@@ -200,15 +206,14 @@ impl SharePoint {
     ) -> Result<Result<Vec<Permission>, SourceProblem>, SourceProblem> {
         let read = self.rest_of(first).await;
         match read {
-            Err(problem) if !cloud::is_partial(&problem) => Err(problem),
+            Err(problem) if !http::is_partial(&problem) => Err(problem),
             read => Ok(read),
         }
     }
 
     async fn rest_of(&self, first: Value) -> Result<Vec<Permission>, SourceProblem> {
         let page = serde_json::from_value(first);
-        let mut page: Page<Permission> =
-            page.map_err(|error| cloud::malformed(&error.to_string()))?;
+        let mut page: Page<Permission> = page.map_err(|error| malformed(&error.to_string()))?;
         let mut permissions = page.value;
         let mut pages = Pages::new(MAX_PERMISSIONS);
         while let Some(next) = page.next {
@@ -217,7 +222,7 @@ impl SharePoint {
             page = self.api.get(&url).await?;
             permissions.append(&mut page.value);
             if permissions.len() > MAX_PERMISSIONS {
-                return Err(cloud::malformed("it has too many permissions"));
+                return Err(malformed("it has too many permissions"));
             }
         }
         Ok(permissions)
@@ -226,7 +231,7 @@ impl SharePoint {
     fn readers(&self, permissions: &[Permission]) -> Readers {
         let mut audience = Audience::default();
         for permission in permissions {
-            add(permission, self.links_grant, cloud::now_s(), &mut audience);
+            add(permission, self.links_grant, api::now_s(), &mut audience);
         }
         audience.into_readers()
     }
@@ -236,7 +241,7 @@ fn retry_after(response: &Response) -> Option<Duration> {
     let mut headers = response.headers.iter().flatten();
     let (_, wait) = headers.find(|(name, _)| name.eq_ignore_ascii_case("retry-after"))?;
     match wait {
-        Value::String(text) => cloud::seconds(text),
+        Value::String(text) => http::seconds(text),
         wait => Some(Duration::from_secs(wait.as_u64()?)),
     }
 }
@@ -290,7 +295,7 @@ fn has_expired(permission: &Permission, now_s: i64) -> bool {
     match permission.expiration_date_time.as_deref() {
         None | Some("") => false,
         Some(time) if time.starts_with("0001-") => false,
-        Some(time) => cloud::time_ms(time).is_none_or(|time| time / 1_000 <= now_s),
+        Some(time) => api::time_ms(time).is_none_or(|time| time / 1_000 <= now_s),
     }
 }
 

@@ -5,7 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use percent_encoding::percent_decode_str;
 
 use crate::{
-    SourceProblem,
+    SourceProblem, http,
+    problem::malformed,
     xml::{self, Element},
 };
 
@@ -160,9 +161,7 @@ fn good(line: &str) -> Result<(), SourceProblem> {
     let status = line.split_whitespace().nth(1);
     match status.and_then(|status| status.parse().ok()) {
         Some(200..=299) => Ok(()),
-        Some(401 | 403) => Err(SourceProblem::Refused),
-        Some(404 | 410) => Err(SourceProblem::NotFound),
-        Some(status) => Err(SourceProblem::Status { status }),
+        Some(status) => Err(http::problem_of(status, false)),
         None => Err(malformed("it has no status")),
     }
 }
@@ -178,10 +177,6 @@ fn segments(path: &str) -> Vec<Vec<u8>> {
 fn unix_ms(time: SystemTime) -> Option<i64> {
     let since = time.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since.as_millis()).ok()
-}
-
-fn malformed(reason: &str) -> SourceProblem {
-    SourceProblem::Malformed(reason.to_owned())
 }
 
 #[cfg(test)]

@@ -204,7 +204,8 @@ fn page(next: Option<&str>) -> Option<(&'static str, String)> {
             format!("<IsTruncated>true</IsTruncated><NextContinuationToken>{next}</NextContinuationToken>")
         },
     );
-    let object = "<Contents><Key>a</Key><ETag>1</ETag></Contents>";
+    let key = if next.contains("true") { "a" } else { "b" };
+    let object = format!("<Contents><Key>{key}</Key><ETag>1</ETag></Contents>");
     let body = format!("<ListBucketResult>{next}{object}</ListBucketResult>");
     Some(("200 OK", body))
 }
@@ -232,7 +233,7 @@ async fn a_page_that_fails_is_an_error() {
     };
     for (kind, expected) in [
         ("good", Ok(2)),
-        ("same", Err(malformed("its pages repeat"))),
+        ("same", Err(malformed("its pages do not end"))),
         ("cut", Err(malformed_page)),
         ("status", Err(SourceProblem::Status { status: 500 })),
     ] {

@@ -94,7 +94,17 @@ async fn what_is_refused_or_missing_is_an_error() {
     let Some(server) = server("git") else { return };
     let token = text(&server["secret"]);
     let list = async |path: &str, folder: &str, secret: &str| {
-        let source = source(settings(&server, path, folder), secret).unwrap();
+        let mut settings = settings(&server, path, folder);
+        if !secret.is_empty() {
+            // Secrets are not sent in the clear to hosts that are not listed.
+            let refused = source(settings.clone(), secret).err();
+            assert!(matches!(
+                refused,
+                Some(SourceProblem::Settings { field: "url", .. })
+            ));
+            settings["url"] = json!(format!("{}/{path}", text(&server["url"])));
+        }
+        let source = source(settings, secret).unwrap();
         source.list().await.map(|listing| listing.items.len())
     };
     for (path, folder, secret, expected) in [

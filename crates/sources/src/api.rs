@@ -1,42 +1,33 @@
-//! Requests to the APIs of cloud services: access tokens, pages, and retries when requests are limited.
+//! Requests to JSON APIs of cloud services, with access tokens.
 
-use std::{
-    collections::HashSet,
-    hash::{DefaultHasher, Hash, Hasher},
-    sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
 use bytes::Bytes;
-use outbound::{Answer, Fault, Limits, Outbound, Request};
+use outbound::{Answer, Limits, Request};
 use reqwest::{
     Method, Url,
-    header::{ACCEPT, AUTHORIZATION, DATE, HeaderName, RETRY_AFTER},
+    header::{ACCEPT, AUTHORIZATION, HeaderName},
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio::{sync::Mutex, time::Instant};
 
-use crate::{SourceProblem, Surroundings};
+use crate::{
+    SourceProblem, Surroundings,
+    http::{self, Client, MAX_LIST_BYTES},
+    problem::{invalid, malformed},
+};
 
-/// Maximum number of times that a request is sent while requests are limited.
-const MAX_TRIES: u32 = 4;
-/// Maximum wait before a request is sent again.
-const MAX_WAIT: Duration = Duration::from_secs(60);
-/// Maximum sum of all waits while a source is listed or a document is read.
-const MAX_WAITS: Duration = Duration::from_secs(15 * 60);
-/// Timeout of a request whose answer is JSON.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
-/// Timeout of a download.
-const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(10 * 60);
-/// Maximum size of an answer in JSON without documents, bytes.
-const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
-/// Maximum number of pages that may have no documents.
-const MAX_IDLE_PAGES: usize = 1_000;
 /// How long before it expires a token is renewed.
 const RENEWAL: Duration = Duration::from_secs(60);
-/// Maximum length of a part of the text of an error, characters.
-const MAX_REASON_CHARS: usize = 200;
+/// Maximum number of redirects of a request for JSON.
+const MAX_HOPS: u32 = 3;
+/// Maximum number of redirects of a download.
+const MAX_DOWNLOAD_HOPS: u32 = 5;
+/// Maximum size of an answer with a token, bytes.
+const MAX_TOKEN_BYTES: usize = 1 << 20;
+/// Maximum length of a value in settings, bytes.
+const MAX_VALUE_BYTES: usize = 4_000;
 
 /// Makes the form that a token is requested with.
 pub(crate) type Grant =
@@ -73,12 +64,11 @@ impl Tokens {
 
 /// An API, for the life of a source.
 pub(crate) struct Api {
-    outbound: Outbound,
+    client: Client,
     base: Url,
     credentials: Credentials,
     headers: Vec<(HeaderName, &'static str)>,
     item_bytes: usize,
-    waited_ms: AtomicU64,
 }
 
 /// An API's request, before it is authorized.
@@ -87,17 +77,18 @@ struct Call<'a> {
     url: &'a Url,
     body: Option<&'a Value>,
     limits: Limits,
+    /// Whether the answer is JSON, not a document.
+    is_json: bool,
 }
 
 impl Api {
     pub(crate) fn new(base: Url, credentials: Credentials, surroundings: &Surroundings) -> Self {
         Self {
-            outbound: surroundings.outbound.clone(),
+            client: Client::new(&surroundings.outbound),
             base,
             credentials,
             headers: Vec::new(),
             item_bytes: surroundings.limits.item_bytes,
-            waited_ms: AtomicU64::new(0),
         }
     }
 
@@ -136,7 +127,7 @@ impl Api {
 
     /// Requests JSON.
     pub(crate) async fn get<T: DeserializeOwned>(&self, url: &Url) -> Result<T, SourceProblem> {
-        self.get_limited(url, MAX_ANSWER_BYTES).await
+        self.get_limited(url, MAX_LIST_BYTES).await
     }
 
     /// Requests JSON that contains a document.
@@ -146,7 +137,7 @@ impl Api {
     ) -> Result<T, SourceProblem> {
         // Escapes make it longer.
         let max = self.item_bytes.saturating_mul(2).saturating_add(1 << 20);
-        self.get_limited(url, max).await
+        self.get_limited(url, max).await.map_err(http::of_item)
     }
 
     async fn get_limited<T: DeserializeOwned>(
@@ -164,7 +155,7 @@ impl Api {
         url: &Url,
         body: &Value,
     ) -> Result<T, SourceProblem> {
-        let call = call(Method::POST, url, Some(body), MAX_ANSWER_BYTES);
+        let call = call(Method::POST, url, Some(body), MAX_LIST_BYTES);
         parse(&self.send(&call).await?.body)
     }
 
@@ -174,100 +165,57 @@ impl Api {
     /// `Gone` if it does not exist, `TooLarge`, and others.
     pub(crate) async fn download(&self, url: &Url) -> Result<Bytes, SourceProblem> {
         self.forget_waits();
-        let limits = Limits {
-            time: DOWNLOAD_TIMEOUT,
-            // Errors may be larger than small documents.
-            body_bytes: self.item_bytes.max(64 * 1024),
-            hops: 5,
-        };
         let call = Call {
             method: Method::GET,
             url,
             body: None,
-            limits,
+            limits: http::read_limits(self.item_bytes, MAX_DOWNLOAD_HOPS),
+            is_json: false,
         };
-        match self.send(&call).await {
-            Ok(answer) if answer.body.len() <= self.item_bytes => Ok(answer.body),
-            Ok(_) | Err(SourceProblem::Unreachable(Fault::TooLarge)) => {
-                Err(SourceProblem::TooLarge)
-            }
-            Err(problem) => Err(gone(problem)),
-        }
+        http::item_body(self.send(&call).await, self.item_bytes)
     }
 
     async fn send(&self, call: &Call<'_>) -> Result<Answer, SourceProblem> {
         let mut is_renewed = false;
-        let mut tries = 0;
         loop {
-            let answer = self.send_once(call).await?;
-            let status = answer.status.as_u16();
+            let authorization = self.authorization().await?;
+            let request = || Ok(self.request(call, authorization.as_deref()));
+            let answer = self.client.send(request).await?;
             let has_tokens = matches!(self.credentials, Credentials::Token(_));
-            match status {
-                200..=299 => return Ok(answer),
-                // It may have been revoked.
-                401 if has_tokens && !is_renewed => {
-                    is_renewed = true;
-                    self.forget_token().await;
-                }
-                429 | 502..=504 => self.pause(retry_after(&answer), status, &mut tries).await?,
-                403 => match google_problem(&answer.body) {
-                    Some(SourceProblem::Limited) => {
-                        self.pause(retry_after(&answer), 429, &mut tries).await?;
-                    }
-                    problem => return Err(problem.unwrap_or(SourceProblem::Refused)),
-                },
-                _ => return Err(problem_of(status)),
+            if answer.status.as_u16() != 401 || !has_tokens || is_renewed {
+                return http::succeeded(answer);
             }
+            // It may have been revoked.
+            is_renewed = true;
+            self.forget_token().await;
         }
     }
 
-    async fn send_once(&self, call: &Call<'_>) -> Result<Answer, SourceProblem> {
+    fn request(&self, call: &Call<'_>, authorization: Option<&str>) -> Request {
         let mut request = Request::new(call.method.clone(), call.url.clone(), call.limits);
-        if let Some(authorization) = self.authorization().await? {
-            request = request.header(AUTHORIZATION, &authorization);
+        if let Some(authorization) = authorization {
+            request = request.header(AUTHORIZATION, authorization);
         }
         for (name, value) in &self.headers {
             request = request.header(name.clone(), value);
         }
-        if call.body.is_some() || call.limits.time == ANSWER_TIMEOUT {
+        if call.is_json {
             request = request.header(ACCEPT, "application/json");
         }
-        if let Some(body) = call.body {
-            request = request.json(body);
+        match call.body {
+            Some(body) => request.json(body),
+            None => request,
         }
-        Ok(self.outbound.send(request).await?)
     }
 
-    /// Forgets how long was waited so far: to be called before a listing and before a document is read.
+    /// Allows all waits anew: to be called before a listing and before a document is read.
     pub(crate) fn forget_waits(&self) {
-        self.waited_ms.store(0, Ordering::Relaxed);
+        self.client.forget_waits();
     }
 
-    /// Waits before a request is sent again. `status` is what it was answered with.
-    ///
-    /// # Errors
-    /// If it was sent often enough, or the wait is too long.
-    pub(crate) async fn pause(
-        &self,
-        wait: Option<Duration>,
-        status: u16,
-        tries: &mut u32,
-    ) -> Result<(), SourceProblem> {
-        *tries += 1;
-        let wait = wait.unwrap_or(Duration::from_secs(1 << (*tries - 1).min(6)));
-        let waited_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        let is_too_long = wait > MAX_WAIT
-            || self
-                .waited_ms
-                .load(Ordering::Relaxed)
-                .saturating_add(waited_ms)
-                > MAX_WAITS.as_millis() as u64;
-        if *tries >= MAX_TRIES || is_too_long {
-            return Err(problem_of(status));
-        }
-        self.waited_ms.fetch_add(waited_ms, Ordering::Relaxed);
-        tokio::time::sleep(wait).await;
-        Ok(())
+    /// Waits as [`Client::pause`] does, for requests in others.
+    pub(crate) async fn pause(&self, wait: Option<Duration>, tries: &mut u32) -> bool {
+        self.client.pause(wait, tries).await
     }
 
     async fn forget_token(&self) {
@@ -298,50 +246,45 @@ impl Api {
             access_token: String,
             expires_in: Option<u64>,
         }
-        let mut tries = 0;
-        loop {
-            // A redirect could take the secret elsewhere.
-            let limits = Limits {
-                time: ANSWER_TIMEOUT,
-                body_bytes: 1 << 20,
-                hops: 0,
-            };
+        // A redirect could take the secret elsewhere.
+        let limits = Limits {
+            body_bytes: MAX_TOKEN_BYTES,
+            ..http::list_limits(0)
+        };
+        let answer = self.client.send(|| {
             let form = form(&(tokens.grant)()?);
             let request = Request::new(Method::POST, tokens.url.clone(), limits)
                 .header(ACCEPT, "application/json")
                 .body("application/x-www-form-urlencoded", form);
-            let answer = self.outbound.send(request).await?;
-            let status = answer.status.as_u16();
-            match status {
-                200..=299 => {
-                    let granted: Granted = parse(&answer.body)?;
-                    let lasts = Duration::from_secs(granted.expires_in.unwrap_or(300).min(86_400));
-                    return Ok(Token {
-                        text: granted.access_token,
-                        until: Instant::now() + lasts.saturating_sub(RENEWAL),
-                    });
-                }
-                429 | 502..=504 => self.pause(retry_after(&answer), status, &mut tries).await?,
-                // An unknown client, a wrong secret, or an assertion that is not accepted.
-                400 | 401 | 403 => return Err(SourceProblem::Refused),
-                // Microsoft answers so to an unknown tenant.
-                _ => return Err(problem_of(status)),
-            }
+            Ok(request)
+        });
+        let answer = answer.await?;
+        if answer.status.as_u16() == 400 {
+            // An unknown client, a wrong secret, or an assertion that is not accepted.
+            return Err(SourceProblem::Refused);
         }
+        // The error could quote the token.
+        let granted: Granted = serde_json::from_slice(&http::succeeded(answer)?.body)
+            .map_err(|_| malformed("it is no access token"))?;
+        let lasts = Duration::from_secs(granted.expires_in.unwrap_or(300).min(86_400));
+        Ok(Token {
+            text: granted.access_token,
+            until: Instant::now() + lasts.saturating_sub(RENEWAL),
+        })
     }
 }
 
 fn call<'a>(method: Method, url: &'a Url, body: Option<&'a Value>, body_bytes: usize) -> Call<'a> {
     let limits = Limits {
-        time: ANSWER_TIMEOUT,
         body_bytes,
-        hops: 3,
+        ..http::list_limits(MAX_HOPS)
     };
     Call {
         method,
         url,
         body,
         limits,
+        is_json: true,
     }
 }
 
@@ -356,132 +299,8 @@ fn form(pairs: &[(&str, String)]) -> String {
         .unwrap_or_default()
 }
 
-/// Ensures that a listing in pages ends.
-pub(crate) struct Pages {
-    seen: HashSet<u64>,
-    left: usize,
-}
-
-impl Pages {
-    /// For a listing of at most `items`. Pages may have no items, but not many.
-    pub(crate) fn new(items: usize) -> Self {
-        Self {
-            seen: HashSet::new(),
-            left: items.saturating_add(MAX_IDLE_PAGES),
-        }
-    }
-
-    /// To be called before the next page is requested, with what identifies it.
-    ///
-    /// # Errors
-    /// `Malformed` if it was requested before, or there are too many.
-    pub(crate) fn turn(&mut self, page: &str) -> Result<(), SourceProblem> {
-        let mut hasher = DefaultHasher::new();
-        page.hash(&mut hasher);
-        if self.left == 0 || !self.seen.insert(hasher.finish()) {
-            return Err(malformed("its pages do not end"));
-        }
-        self.left -= 1;
-        Ok(())
-    }
-}
-
-/// The wait that an answer asks for. A date is compared with the server's own time.
-pub(crate) fn retry_after(answer: &Answer) -> Option<Duration> {
-    let text = |name| answer.headers.get(name)?.to_str().ok();
-    seconds(text(RETRY_AFTER)?).or_else(|| {
-        let until = jiff::fmt::rfc2822::parse(text(RETRY_AFTER)?).ok()?;
-        let now = jiff::fmt::rfc2822::parse(text(DATE)?).ok()?;
-        let seconds = until.timestamp().as_second() - now.timestamp().as_second();
-        Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
-    })
-}
-
-/// A number of seconds, possibly with a fraction.
-pub(crate) fn seconds(text: &str) -> Option<Duration> {
-    let seconds = text.trim().parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
-}
-
-/// The problem that an error of a Google API names, which has the status 403 there as if access were refused.
-fn google_problem(body: &[u8]) -> Option<SourceProblem> {
-    let error: Value = serde_json::from_slice(body).ok()?;
-    let reasons = error["error"]["errors"].as_array()?.iter();
-    let mut reasons = reasons.filter_map(|error| error["reason"].as_str());
-    reasons.find_map(|reason| match reason {
-        "rateLimitExceeded" | "userRateLimitExceeded" | "dailyLimitExceeded" | "quotaExceeded" => {
-            Some(SourceProblem::Limited)
-        }
-        "exportSizeLimitExceeded" => Some(SourceProblem::TooLarge),
-        _ => None,
-    })
-}
-
-/// The problem of a status that is no success.
-pub(crate) fn problem_of(status: u16) -> SourceProblem {
-    match status {
-        401 | 403 => SourceProblem::Refused,
-        404 => SourceProblem::NotFound,
-        410 => SourceProblem::Gone,
-        413 => SourceProblem::TooLarge,
-        429 => SourceProblem::Limited,
-        status => SourceProblem::Status { status },
-    }
-}
-
-/// The problem of a document that was listed.
-pub(crate) fn gone(problem: SourceProblem) -> SourceProblem {
-    match problem {
-        SourceProblem::NotFound => SourceProblem::Gone,
-        problem => problem,
-    }
-}
-
-/// Whether a problem concerns only what was asked for: the listing goes on without. Others, such as limits and lost
-/// connections, end it, as they would affect everything after it.
-pub(crate) fn is_partial(problem: &SourceProblem) -> bool {
-    matches!(
-        problem,
-        SourceProblem::Refused
-            | SourceProblem::NotFound
-            | SourceProblem::Gone
-            | SourceProblem::Malformed(_)
-            | SourceProblem::Status { status: 400..=499 }
-    )
-}
-
-pub(crate) fn malformed(reason: &str) -> SourceProblem {
-    SourceProblem::Malformed(reason.chars().take(MAX_REASON_CHARS).collect())
-}
-
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, SourceProblem> {
     serde_json::from_slice(body).map_err(|error| malformed(&error.to_string()))
-}
-
-pub(crate) fn invalid(field: &'static str, reason: &str) -> SourceProblem {
-    let reason = reason.to_owned();
-    SourceProblem::Settings { field, reason }
-}
-
-/// The base address of an API in settings.
-///
-/// # Errors
-/// `Settings` if it is none, may not be requested, or is not encrypted, unless the administrator has listed its host.
-pub(crate) fn base(
-    field: &'static str,
-    text: &str,
-    surroundings: &Surroundings,
-) -> Result<Url, SourceProblem> {
-    let outbound = &surroundings.outbound;
-    let url = outbound.address(text.trim(), &[]);
-    let url = url.map_err(|fault| invalid(field, &fault.to_string()))?;
-    if url.scheme() != "https" && !outbound.is_named(&url) {
-        return Err(invalid(field, "it must begin with https://"));
-    }
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err(invalid(field, "it must have no ? and no #"));
-    }
-    Ok(url)
 }
 
 /// The value of a setting.
@@ -490,7 +309,7 @@ pub(crate) fn base(
 /// `Settings` if it is empty.
 pub(crate) fn filled<'a>(field: &'static str, text: &'a str) -> Result<&'a str, SourceProblem> {
     let text = text.trim();
-    if text.is_empty() || text.len() > 4_000 || text.chars().any(char::is_control) {
+    if text.is_empty() || text.len() > MAX_VALUE_BYTES || text.chars().any(char::is_control) {
         return Err(invalid(
             field,
             "it is empty, too long or has control characters",
@@ -530,14 +349,14 @@ pub(crate) fn now_s() -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
     use crate::test_server::{Reply, Server, json, status, surroundings};
 
     fn api(server: &Server, credentials: Credentials) -> Api {
         let surroundings = surroundings(10, 100);
-        let base = base("base", &format!("{}/v1", server.address), &surroundings).unwrap();
+        let base = format!("{}/v1", server.address).parse().unwrap();
         Api::new(base, credentials, &surroundings)
     }
 
@@ -567,38 +386,6 @@ mod tests {
             ("http://[", false),
         ] {
             assert_eq!(api.link(link).is_ok(), is_ours, "{link}");
-        }
-    }
-
-    #[test]
-    fn pages_end() {
-        let mut pages = Pages::new(0);
-        assert_eq!(pages.turn("a"), Ok(()));
-        assert_eq!(pages.turn("a"), Err(malformed("its pages do not end")));
-        for page in 1..MAX_IDLE_PAGES {
-            assert_eq!(pages.turn(&page.to_string()), Ok(()));
-        }
-        assert_eq!(pages.turn("last"), Err(malformed("its pages do not end")));
-    }
-
-    #[test]
-    fn bases_are_encrypted_unless_the_administrator_lists_them() {
-        let surroundings = surroundings(1, 1);
-        for (text, is_valid) in [
-            ("https://a.example/wiki", true),
-            ("http://a.example", false),
-            ("http://127.0.0.1:8080", true),
-            ("https://10.0.0.1", false),
-            ("https://u:p@a.example", false),
-            ("https://a.example?x", false),
-            ("a.example", false),
-            ("", false),
-        ] {
-            assert_eq!(
-                base("base", text, &surroundings).is_ok(),
-                is_valid,
-                "{text}"
-            );
         }
     }
 
@@ -637,6 +424,13 @@ mod tests {
         let api = self::api(&server, tokens(&server));
         assert_eq!(get(&api).await, Err(SourceProblem::Refused));
         assert_eq!(server.requests().len(), 4);
+    }
+
+    #[tokio::test]
+    async fn errors_do_not_quote_tokens() {
+        let server = Server::start(|_| json(&serde_json::json!("secret")));
+        let problem = get(&api(&server, tokens(&server))).await;
+        assert_eq!(problem, Err(malformed("it is no access token")));
     }
 
     #[tokio::test]
@@ -681,7 +475,9 @@ mod tests {
         check(limited, 4, Err(SourceProblem::Limited), 4).await;
         check(rate_limit, 1, Ok(()), 2).await;
         let busy = || status(503).header("retry-after: 0");
-        check(busy, 9, Err(SourceProblem::Status { status: 503 }), 4).await;
+        check(busy, 9, Err(SourceProblem::Limited), 4).await;
+        let failing = || status(502).header("retry-after: 0");
+        check(failing, 9, Err(SourceProblem::Status { status: 502 }), 4).await;
         let long = || status(429).header("retry-after: 61");
         check(long, 9, Err(SourceProblem::Limited), 1).await;
         let dated = || {
@@ -691,7 +487,7 @@ mod tests {
         };
         check(dated, 1, Ok(()), 2).await;
         check(|| status(403), 9, Err(SourceProblem::Refused), 1).await;
-        check(|| status(410), 9, Err(SourceProblem::Gone), 1).await;
+        check(|| status(410), 9, Err(SourceProblem::NotFound), 1).await;
     }
 
     #[tokio::test]
