@@ -62,7 +62,7 @@ pub struct UserWithPassword {
     pub suspended: bool,
 }
 
-/// Whether somebody has checked that the address of an account belongs to its holder. The readers of a document are found
+/// Whether anyone has checked that the address of an account belongs to its holder. The readers of a document are found
 /// by addresses, and an address that nobody has checked finds none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressProof {
@@ -140,7 +140,7 @@ impl Store {
         read_user(&row)
     }
 
-    /// Creates an account for somebody whose address is known.
+    /// Creates an account for a person whose address is known.
     ///
     /// # Errors
     /// `Conflict("email")` if the address is taken, case-insensitively.
@@ -148,7 +148,7 @@ impl Store {
         self.insert(user, AddressProof::Proven).await
     }
 
-    /// Creates an account for somebody who signs up on their own. Nobody has checked the address.
+    /// Creates an account for a person who signs up on their own. Nobody has checked the address.
     ///
     /// # Errors
     /// `Conflict("email")` if the address is taken, case-insensitively.
