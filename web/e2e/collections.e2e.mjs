@@ -320,7 +320,7 @@ test("the work on a document is stopped, and gone on with", async () => {
   Object.assign(sign, { picture: true, problem: { code: "vision_failed", message: "The model is down." } });
   await page.goto(`/knowledge/${collection.id}`);
   await row("long.md").getByText("Queued").waitFor();
-  await row("sign.png").getByText("Describing image…").waitFor();
+  await row("sign.png").getByText("Reading image…").waitFor();
   await row("sign.png").getByText("The vision model failed.").waitFor();
   await picture("waiting");
   await button("Stop processing “long.md”").press("Enter");

@@ -71,7 +71,7 @@ test("a model looks at a picture, and what it sees is found and shown", async ()
     .getByText(/\d passages?/)
     .waitFor();
   await row("huge.png").getByText("The image is too large").waitFor();
-  await row("other.png").getByText("Describing image…").waitFor();
+  await row("other.png").getByText("Reading image…").waitFor();
   await row("other.png").getByText("The vision model failed.").waitFor();
   await picture("documents");
   await check(page, "pictures as documents");

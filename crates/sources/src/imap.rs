@@ -27,6 +27,7 @@ const INBOX: &str = "INBOX";
 
 /// Folders of an IMAP mailbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct ImapSettings {
     /// The host of the server.
     pub host: String,
