@@ -1599,38 +1599,6 @@ export type ImageRequest = {
 /** How a connection to a mail server is encrypted. */
 export type ImapSecurity = "tls" | "start_tls" | "plain";
 
-/** Folders of an IMAP mailbox. */
-export type ImapSettings = {
-  /** The host of the server. */
-  host: string;
-  /** The port; absent for the usual one: 993 with TLS, else 143. */
-  port: number | null;
-  /** How the connection is encrypted. */
-  security: ImapSecurity;
-  /** The user, often an email address. The secret is the password, for some providers an app password. */
-  user: string;
-  /** The folders, as the server names them, such as `INBOX` or `Projects/2026`; empty for the inbox. Folders in them are not included. */
-  folders: string[];
-  /** Only messages that arrived in the last days; older ones leave the collection. Absent for all messages. */
-  since_days: number | null;
-};
-
-/** Folders of an IMAP mailbox. */
-export type ImapSettingsInput = {
-  /** The host of the server. */
-  host: string;
-  /** The port; absent for the usual one: 993 with TLS, else 143. */
-  port?: number | null;
-  /** How the connection is encrypted. */
-  security?: ImapSecurity;
-  /** The user, often an email address. The secret is the password, for some providers an app password. */
-  user: string;
-  /** The folders, as the server names them, such as `INBOX` or `Projects/2026`; empty for the inbox. Folders in them are not included. */
-  folders?: string[];
-  /** Only messages that arrived in the last days; older ones leave the collection. Absent for all messages. */
-  since_days?: number | null;
-};
-
 /** How many of each. */
 export type ImportCounts = {
   chats: number;
@@ -3575,7 +3543,21 @@ export type SourceSettings =
       /** The user, if the repository is not public. The secret is the password or, better, an access token, which usually needs no user. */
       user: string;
     }
-  | ImapSettings
+  | {
+      kind: "imap";
+      /** The host of the server. */
+      host: string;
+      /** The port; absent for the usual one: 993 with TLS, else 143. */
+      port: number | null;
+      /** How the connection is encrypted. */
+      security: ImapSecurity;
+      /** The user, often an email address. The secret is the password, for some providers an app password. */
+      user: string;
+      /** The folders, as the server names them, such as `INBOX` or `Projects/2026`; empty for the inbox. Folders in them are not included. */
+      folders: string[];
+      /** Only messages that arrived in the last days; older ones leave the collection. Absent for all messages. */
+      since_days: number | null;
+    }
   | {
       kind: "feed";
       /** Its address. */
@@ -3691,7 +3673,21 @@ export type SourceSettingsInput =
       /** The user, if the repository is not public. The secret is the password or, better, an access token, which usually needs no user. */
       user?: string;
     }
-  | ImapSettingsInput
+  | {
+      kind: "imap";
+      /** The host of the server. */
+      host: string;
+      /** The port; absent for the usual one: 993 with TLS, else 143. */
+      port?: number | null;
+      /** How the connection is encrypted. */
+      security?: ImapSecurity;
+      /** The user, often an email address. The secret is the password, for some providers an app password. */
+      user: string;
+      /** The folders, as the server names them, such as `INBOX` or `Projects/2026`; empty for the inbox. Folders in them are not included. */
+      folders?: string[];
+      /** Only messages that arrived in the last days; older ones leave the collection. Absent for all messages. */
+      since_days?: number | null;
+    }
   | {
       kind: "feed";
       /** Its address. */

@@ -10,7 +10,7 @@ import type { Key } from "../../i18n/index.svelte.ts";
 
 type KindOf<Settings> = Settings extends { kind: infer Kind } ? Kind : never;
 /** Includes kinds that the API describes without it. */
-export type SourceKind = KindOf<SourceSettings> | "imap" | "site";
+export type SourceKind = KindOf<SourceSettings>;
 /** The values of a form, by field. Several values of a field are lines. */
 export type Values = Record<string, string>;
 
