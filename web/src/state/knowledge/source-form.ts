@@ -9,7 +9,7 @@ import type {
 import type { Key } from "../../i18n/index.svelte.ts";
 
 type KindOf<Settings> = Settings extends { kind: infer Kind } ? Kind : never;
-/** Includes kinds that the API describes without it. */
+/** The kinds of sources. */
 export type SourceKind = KindOf<SourceSettings>;
 /** The values of a form, by field. Several values of a field are lines. */
 export type Values = Record<string, string>;
