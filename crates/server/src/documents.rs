@@ -31,6 +31,7 @@ mod replica;
 mod scope;
 mod search;
 mod sources;
+mod storing;
 mod tool;
 mod vector_copy;
 mod vector_database;

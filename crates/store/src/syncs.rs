@@ -312,17 +312,6 @@ impl Store {
         let rows = query.bind(i64::from(limit)).fetch_all().await?;
         rows.iter().map(read_item).collect()
     }
-
-    /// A document of a synchronization.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn sync_item(&self, sync: SyncId, item: &str) -> Result<SyncItem, StoreError> {
-        let sql = "SELECT item, name, version, size_bytes, modified_at, url, readers, state, problem FROM sync_items \
-                   WHERE sync = $1 AND item = $2";
-        let query = self.db().read(sql).id(sync).text(item);
-        read_item(&query.fetch_one().await?)
-    }
 }
 
 fn read_sync(row: &Row) -> Result<Sync, StoreError> {

@@ -14,10 +14,7 @@ use outbound::Outbound;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sources::{PageReader, Source, SourceLimits, SourceSettings, Surroundings};
-use store::{
-    CollectionLimits, Document, DocumentState, Manifest, SourceItem, Store, StoreError,
-    StoredSource, Sync,
-};
+use store::{Document, Manifest, SourceItem, Store, StoreError, StoredSource, Sync};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -187,43 +184,18 @@ impl Sources {
         if file.is_empty() {
             return Err(ApiError::invalid(messages::Knowledge::EmptyFile));
         }
-        let now = self.clock.now_ms();
-        let new = Document {
-            id: DocumentId::generate(),
-            collection,
-            name: String::new(),
-            size_bytes: file.len() as u64,
-            state: DocumentState::Waiting,
-            picture: false,
-            cited: false,
-            problem: None,
-            version: 0,
-            chunks: 0,
-            characters: 0,
-            created_at: now,
-            updated_at: now,
-        };
-        let limits = CollectionLimits {
-            documents: MAX_DOCUMENTS,
-            bytes: self.config.now().knowledge.person_bytes,
-        };
+        let documents = &self.documents;
+        let new = documents.unread(DocumentId::generate(), collection, String::new(), file);
         let received = self
             .store
-            .receive_item(owner, sync, item, &new, file, limits)
+            .receive_item(owner, sync, item, &new, file, documents.limits())
             .await;
         let received = received.map_err(|error| match error {
-            StoreError::Conflict("documents") => {
-                let count = MAX_DOCUMENTS;
-                ApiError::conflict(messages::Knowledge::CollectionFull { count })
-            }
             StoreError::Conflict("name") => ApiError::conflict(messages::Sources::NoFreeName),
-            StoreError::Conflict(_) => ApiError::conflict(messages::Knowledge::DocumentsTooLarge {
-                limit: limits.bytes / 1_000_000,
-            }),
             StoreError::NotFound => ApiError::not_found(messages::Sources::NotMissing),
-            error => error.into(),
+            error => documents.not_stored(error),
         })?;
-        self.documents.look_again();
+        documents.look_again();
         Ok(received)
     }
 

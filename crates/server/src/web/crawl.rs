@@ -10,9 +10,7 @@ use std::{
 use domain::{CrawlId, DocumentId, LocalizedText, UserId};
 use reqwest::Url;
 use ring::digest::{SHA256, digest};
-use store::{
-    CollectionLimits, Crawl, CrawlPage, Document, DocumentState, Store, StoreError, Visited,
-};
+use store::{Crawl, CrawlPage, Store, StoreError, Visited};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use web_access::{Body, links, normalised};
@@ -190,26 +188,13 @@ impl Crawler {
                     .map(String::from),
             );
         }
-        let now = self.clock.now_ms();
-        let new = Document {
-            id: DocumentId::generate(),
-            collection: crawl.collection,
-            name: document_name(&body),
-            size_bytes: bytes.len() as u64,
-            state: DocumentState::Waiting,
-            picture: false,
-            problem: None,
-            version: 0,
-            chunks: 0,
-            characters: 0,
-            cited: false,
-            created_at: now,
-            updated_at: now,
-        };
-        let most = CollectionLimits {
-            documents: MAX_DOCUMENTS,
-            bytes: self.config.now().knowledge.person_bytes,
-        };
+        let new = self.documents.unread(
+            DocumentId::generate(),
+            crawl.collection,
+            document_name(&body),
+            &bytes,
+        );
+        let most = self.documents.limits();
         let visited = match self.store.put_document(owner, &new, &bytes, most).await {
             Ok(document) => Visited::Done {
                 document: document.id,

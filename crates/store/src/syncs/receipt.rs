@@ -26,8 +26,10 @@ impl Store {
         max: CollectionLimits,
     ) -> Result<Document, StoreError> {
         let mut tx = self.db().begin().await?;
-        let sql = "SELECT source FROM syncs WHERE id = $1 AND state = 'running'";
-        let source: SourceId = tx.query(sql).id(sync).fetch_one().await?.id("source")?;
+        let sql = "SELECT source FROM syncs JOIN sources ON sources.id = source \
+                   WHERE syncs.id = $1 AND state = 'running' AND collection = $2";
+        let query = tx.query(sql).id(sync).id(new.collection);
+        let source: SourceId = query.fetch_one().await?.id("source")?;
         let sql = "SELECT item, name, version, size_bytes, modified_at, url, readers, state, problem FROM sync_items \
                    WHERE sync = $1 AND item = $2 AND state IN ('missing', 'failed') AND version <> ''";
         let query = tx.query(sql).id(sync).text(item);

@@ -238,7 +238,10 @@ async fn an_interrupted_synchronization_goes_on(store: Store) {
         (done.state, done.added, done.failed),
         (SyncState::Done, 1, 1)
     );
-    let late = world.store.sync_item(second.id, "c").await.unwrap();
+    let failed = [SyncItemState::Failed];
+    let late = world.store.sync_items(second.id, &failed, "", 9).await;
+    let late = late.unwrap().pop().unwrap();
+    assert_eq!(late.item.id, "c");
     assert_eq!(late.problem.as_deref(), Some("\"late\""));
     assert_eq!(world.documents().await, ["a.md", "b.md"]);
 

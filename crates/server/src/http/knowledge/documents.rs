@@ -12,15 +12,12 @@ use domain::{CollectionId, DocumentId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{
-    CitedTexts, CollectionLimits, Document, DocumentCopy, DocumentState, OwnedDocument, Store,
-    StoreError,
-};
+use store::{CitedTexts, Document, DocumentCopy, DocumentState, OwnedDocument, Store, StoreError};
 
 use super::{super::files::content::named, owner};
 use crate::{
     app::App,
-    documents::{DocumentEmbedding, EmbeddingProgress, MAX_DOCUMENTS, missing, no_collection},
+    documents::{DocumentEmbedding, EmbeddingProgress, missing, no_collection},
     error::ApiError,
     http::{
         body::read_body,
@@ -253,43 +250,14 @@ pub(in crate::http) async fn keep(
     if file.is_empty() {
         return Err(ApiError::invalid(messages::Knowledge::EmptyFile));
     }
-    let limits = &app.config.now().knowledge;
-    let now = app.clock.now_ms();
-    let new = Document {
-        id,
-        collection,
-        name: checked_name(name)?,
-        size_bytes: file.len() as u64,
-        state: DocumentState::Waiting,
-        picture: false,
-        problem: None,
-        version: 0,
-        chunks: 0,
-        characters: 0,
-        cited: false,
-        created_at: now,
-        updated_at: now,
-    };
-    let most = CollectionLimits {
-        documents: MAX_DOCUMENTS,
-        bytes: limits.person_bytes,
-    };
+    let documents = &app.documents;
+    let new = documents.unread(id, collection, checked_name(name)?, file);
     let kept = app
         .store
-        .put_document(owner, &new, file, most)
+        .put_document(owner, &new, file, documents.limits())
         .await
-        .map_err(|error| match error {
-            StoreError::Conflict("documents") => {
-                ApiError::conflict(messages::Knowledge::CollectionFull {
-                    count: MAX_DOCUMENTS,
-                })
-            }
-            StoreError::Conflict(_) => ApiError::conflict(messages::Knowledge::DocumentsTooLarge {
-                limit: limits.person_bytes / 1_000_000,
-            }),
-            error => missing(error),
-        })?;
-    app.documents.look_again();
+        .map_err(|error| documents.not_stored(error))?;
+    documents.look_again();
     Ok(kept)
 }
 
