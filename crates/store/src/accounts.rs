@@ -21,6 +21,8 @@ pub struct Account {
     pub has_second_factor: bool,
     /// Whether the person has passkeys.
     pub has_passkeys: bool,
+    /// Whether the address is not checked to be theirs.
+    pub email_unproven: bool,
 }
 
 /// Changes to an account. Fields that are `None` stay unchanged.
@@ -42,7 +44,7 @@ impl Store {
     /// # Errors
     /// Database errors only.
     pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
-        let sql = "SELECT id, email, name, role, created_at, suspended_at, \
+        let sql = "SELECT id, email, name, role, created_at, suspended_at, email_unproven, \
                    EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor, \
                    EXISTS (SELECT 1 FROM passkeys WHERE passkeys.owner = users.id) AS has_passkeys \
                    FROM users ORDER BY name, id";
@@ -96,7 +98,7 @@ impl Store {
         };
         let sql = "UPDATE users SET email = $2, email_key = $3, name = $4, role = $5, suspended_at = $6, \
                    email_unproven = (email_unproven AND NOT $7) \
-                   WHERE id = $1 RETURNING id, email, name, role, created_at, suspended_at, \
+                   WHERE id = $1 RETURNING id, email, name, role, created_at, suspended_at, email_unproven, \
                    EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor, \
                    EXISTS (SELECT 1 FROM passkeys WHERE passkeys.owner = users.id) AS has_passkeys";
         let query = tx
@@ -165,7 +167,7 @@ impl Store {
 }
 
 async fn account(tx: &mut Tx, id: UserId) -> Result<Account, StoreError> {
-    let sql = "SELECT id, email, name, role, created_at, suspended_at, \
+    let sql = "SELECT id, email, name, role, created_at, suspended_at, email_unproven, \
                EXISTS (SELECT 1 FROM second_factors WHERE owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor, \
                    EXISTS (SELECT 1 FROM passkeys WHERE passkeys.owner = users.id) AS has_passkeys \
                FROM users WHERE id = $1";
@@ -184,12 +186,14 @@ async fn check_admin_left(tx: &mut Tx) -> Result<(), StoreError> {
     }
 }
 
-/// Reads the columns `id, email, name, role, created_at, suspended_at, has_second_factor, has_passkeys`.
+/// Reads the columns `id, email, name, role, created_at, suspended_at, has_second_factor, has_passkeys,
+/// email_unproven`.
 pub(crate) fn read(row: &Row) -> Result<Account, StoreError> {
     Ok(Account {
         user: read_user(row)?,
         suspended_at: row.get("suspended_at")?,
         has_second_factor: row.get("has_second_factor")?,
         has_passkeys: row.get("has_passkeys")?,
+        email_unproven: row.get("email_unproven")?,
     })
 }

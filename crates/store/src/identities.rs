@@ -9,7 +9,7 @@ use crate::{
     users::{AddressProof, NewUser, insert_user},
 };
 
-const OF_IDENTITY: &str = "SELECT id, email, name, role, users.created_at, suspended_at, \
+const OF_IDENTITY: &str = "SELECT id, email, name, role, users.created_at, suspended_at, email_unproven, \
                            EXISTS (SELECT 1 FROM second_factors WHERE second_factors.owner = users.id AND confirmed_at IS NOT NULL) AS has_second_factor, \
                    EXISTS (SELECT 1 FROM passkeys WHERE passkeys.owner = users.id) AS has_passkeys \
                            FROM identities JOIN users ON users.id = identities.owner \
@@ -78,6 +78,7 @@ impl Store {
             suspended_at: None,
             has_second_factor: false,
             has_passkeys: false,
+            email_unproven: proof == AddressProof::Unproven,
         })
     }
 }

@@ -166,15 +166,9 @@ impl Store {
     /// # Errors
     /// Database errors only.
     pub async fn prove_address(&self, user: UserId, email: &str) -> Result<(), StoreError> {
-        let email_key = email.to_lowercase();
-        // Every sign-in through a provider gets here, and most have nothing to write.
-        let sql = "SELECT id FROM users WHERE id = $1 AND email_key = $2 AND email_unproven";
-        let query = self.db().read(sql).id(user).text(&email_key);
-        if query.fetch_optional().await?.is_some() {
-            let sql = "UPDATE users SET email_unproven = FALSE WHERE id = $1 AND email_key = $2";
-            let query = self.db().write(sql).id(user).text(&email_key);
-            query.execute().await?;
-        }
+        let sql = "UPDATE users SET email_unproven = FALSE WHERE id = $1 AND email_key = $2";
+        let query = self.db().write(sql).id(user).text(&email.to_lowercase());
+        query.execute().await?;
         Ok(())
     }
 

@@ -53,6 +53,7 @@ impl AccountView {
             suspended_at,
             has_second_factor,
             has_passkeys,
+            email_unproven: _,
         } = account;
         Self {
             user: (&user).into(),
@@ -139,6 +140,7 @@ pub(super) async fn create(
         suspended_at: None,
         has_second_factor: false,
         has_passkeys: false,
+        email_unproven: false,
     };
     Ok(Json(AccountView::of(account, &app.groups.known())))
 }

@@ -148,7 +148,10 @@ impl Identity {
         if account.suspended_at.is_some() {
             return Err(Problem::Suspended.into());
         }
-        if let Some(email) = person.email.as_deref().filter(|_| person.is_verified) {
+        if account.email_unproven
+            && person.is_verified
+            && let Some(email) = &person.email
+        {
             self.store.prove_address(account.user.id, email).await?;
         }
         let mut new_role = role.filter(|role| *role != account.user.role);
