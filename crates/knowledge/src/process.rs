@@ -111,7 +111,7 @@ fn recognition_seconds(recognizer: Option<&Recognizer>) -> u64 {
 }
 
 /// Allows as much processor time for the picture of a page as for a whole document without pictures, and stops if
-/// nobody waits for the document any more.
+/// the process that waits for the document is gone.
 #[cfg(unix)]
 fn before_page(limits: &Limits, elapsed: Duration) {
     use rlimit::Resource;

@@ -29,7 +29,7 @@ const KINDS: &str = "application/atom+xml, application/rss+xml, application/feed
                      text/xml;q=0.9, application/json;q=0.8, */*;q=0.1";
 /// Maximum length of a language, bytes: that of a feed is repeated in each entry.
 const MAX_LANGUAGE_BYTES: usize = 35;
-/// How much of a hash tells entries with the same title apart.
+/// Number of characters of a hash that distinguish entries with the same title.
 const UNIQUE_CHARS: usize = 8;
 
 /// A feed: RSS 0.9 to 2.0, Atom or JSON Feed.

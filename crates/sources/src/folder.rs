@@ -80,7 +80,7 @@ fn permitted(
         let mut offered = surroundings.folders.iter();
         offered.any(|folder| folder.canonicalize().is_ok_and(|one| path.starts_with(one)))
     };
-    // Whether other folders exist is not for everybody to know.
+    // Do not reveal whether other folders exist.
     path.ok().filter(is_offered).ok_or(SourceProblem::NotFound)
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::Readers;
 
-/// Everybody whom a right was granted to so far: nobody at first.
+/// All readers so far; empty at first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Audience {
     is_all: bool,

@@ -97,7 +97,7 @@ impl<'a> Word<'a> {
         })
     }
 
-    /// Whether `next` goes on with the same word of Korean.
+    /// Whether `next` continues the same Korean word.
     fn is_continued_by(&self, next: &Self) -> bool {
         let gap = next.left - (self.left + self.width);
         let is_korean = self.text.ends_with(is_hangul) && next.text.starts_with(is_hangul);

@@ -56,7 +56,7 @@ pub enum Sources {
     SourceDocumentTooLarge { limit: u64 },
     #[error("The source limits the number of requests. Try again later.")]
     SourceLimited,
-    #[error("The source cannot be reached: {why}")]
+    #[error("The connection to the source failed: {why}")]
     SourceUnreachable { why: LocalizedText },
     #[error("The source answers with the error {status}.")]
     SourceStatus { status: u16 },

@@ -408,7 +408,7 @@ impl Confluence {
             .address(&["rest", "api", "group", "by-id"], &[("id", id)]);
         match super::partial(self.api.get::<Named>(&url).await)? {
             Ok(group) => directory.set_group_name(id.to_owned(), group.name),
-            // Without its name, nobody can be in it.
+            // Without its name, no group here matches it.
             Err(problem) => directory.problems.push((id.to_owned(), problem)),
         }
         Ok(())

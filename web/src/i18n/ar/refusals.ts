@@ -364,7 +364,7 @@ export const refusals = {
   source_document_gone: "حُذف المستند في هذه الأثناء.",
   source_document_too_large: "يتجاوز المستند الحد الأقصى البالغ {limit} ميغابايت.",
   source_limited: "يحدّ المصدر من عدد الطلبات. أعد المحاولة لاحقًا.",
-  source_unreachable: "يتعذّر الوصول إلى المصدر: {why}",
+  source_unreachable: "فشل الاتصال بالمصدر: {why}",
   source_status: "يردّ المصدر بالخطأ {status}.",
   source_malformed: "يتعذّر قراءة ردّ المصدر: {reason}",
   source_needs_program: "{program} غير مثبّت على الخادم.",

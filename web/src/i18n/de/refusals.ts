@@ -452,7 +452,7 @@ export const refusals = {
   source_document_gone: "Das Dokument wurde inzwischen gelöscht.",
   source_document_too_large: "Das Dokument ist größer als {limit} MB, das Maximum.",
   source_limited: "Die Quelle begrenzt die Zahl der Anfragen. Versuchen Sie es später erneut.",
-  source_unreachable: "Die Quelle ist nicht erreichbar: {why}",
+  source_unreachable: "Die Verbindung zur Quelle ist fehlgeschlagen: {why}",
   source_status: "Die Quelle antwortet mit dem Fehler {status}.",
   source_malformed: "Die Antwort der Quelle ist nicht lesbar: {reason}",
   source_needs_program: "{program} ist auf dem Server nicht installiert.",

@@ -434,7 +434,7 @@ export const refusals = {
   source_document_gone: "El documento se eliminó mientras tanto.",
   source_document_too_large: "El documento supera los {limit} MB, que es el máximo.",
   source_limited: "La fuente limita el número de solicitudes. Inténtalo más tarde.",
-  source_unreachable: "No se puede acceder a la fuente: {why}",
+  source_unreachable: "No se pudo establecer la conexión con la fuente: {why}",
   source_status: "La fuente responde con el error {status}.",
   source_malformed: "No se puede leer la respuesta de la fuente: {reason}",
   source_needs_program: "{program} no está instalado en el servidor.",

@@ -456,7 +456,7 @@ export const refusals = {
   source_document_gone: "Le document a été supprimé entre-temps.",
   source_document_too_large: "Le document dépasse {limit} Mo, le maximum.",
   source_limited: "La source limite le nombre de requêtes. Réessayez plus tard.",
-  source_unreachable: "La source est injoignable : {why}",
+  source_unreachable: "La connexion à la source a échoué : {why}",
   source_status: "La source répond par l’erreur {status}.",
   source_malformed: "La réponse de la source est illisible : {reason}",
   source_needs_program: "{program} n’est pas installé sur le serveur.",

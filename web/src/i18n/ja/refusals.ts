@@ -384,7 +384,7 @@ export const refusals = {
   source_document_gone: "ドキュメントはその間に削除されました。",
   source_document_too_large: "ドキュメントが上限の {limit} MB を超えています。",
   source_limited: "ソースがリクエスト数を制限しています。後でもう一度お試しください。",
-  source_unreachable: "ソースに接続できません：{why}",
+  source_unreachable: "ソースへの接続に失敗しました：{why}",
   source_status: "ソースがエラー {status} を返しました。",
   source_malformed: "ソースの応答を読み取れません：{reason}",
   source_needs_program: "{program} がサーバーにインストールされていません。",

@@ -423,7 +423,7 @@ export const refusals = {
   source_document_gone: "O documento foi excluído nesse meio-tempo.",
   source_document_too_large: "O documento passa de {limit} MB, o máximo.",
   source_limited: "A fonte limita o número de requisições. Tente mais tarde.",
-  source_unreachable: "Não foi possível acessar a fonte: {why}",
+  source_unreachable: "A conexão com a fonte falhou: {why}",
   source_status: "A fonte responde com o erro {status}.",
   source_malformed: "Não foi possível ler a resposta da fonte: {reason}",
   source_needs_program: "{program} não está instalado no servidor.",

@@ -422,7 +422,7 @@ export const refusals = {
   source_document_gone: "Документ тем временем удалили.",
   source_document_too_large: "Документ больше {limit} МБ, это предел.",
   source_limited: "Источник ограничивает число запросов. Попробуйте позже.",
-  source_unreachable: "До источника не достучаться: {why}",
+  source_unreachable: "Не удалось подключиться к источнику: {why}",
   source_status: "Источник отвечает ошибкой {status}.",
   source_malformed: "Ответ источника не прочитать: {reason}",
   source_needs_program: "На сервере не установлена программа {program}.",

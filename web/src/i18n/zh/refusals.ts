@@ -350,7 +350,7 @@ export const refusals = {
   source_document_gone: "文档在此期间已被删除。",
   source_document_too_large: "文档超过上限 {limit} MB。",
   source_limited: "来源限制请求次数。请稍后再试。",
-  source_unreachable: "无法连接来源：{why}",
+  source_unreachable: "连接来源失败：{why}",
   source_status: "来源返回错误 {status}。",
   source_malformed: "无法读取来源的响应：{reason}",
   source_needs_program: "服务器上未安装 {program}。",
