@@ -2,7 +2,7 @@
 import type { DocumentSource } from "../../api/schema.ts";
 import { serverNow } from "../clock.svelte.ts";
 import { sentenceOf } from "../toasts.svelte.ts";
-import { listSources } from "./source-calls.ts";
+import { listSources } from "../../api/sources.ts";
 
 const runningPauseMs = 2000;
 const shortestPauseMs = 5000;

@@ -1,13 +1,6 @@
 /** Requests for the sources of a collection and their synchronizations; see docs/reference/api/knowledge.md. */
-import { call } from "../../api/http.ts";
-import type {
-  DocumentSource,
-  DocumentSourceList,
-  SourceChange,
-  Sync,
-  SyncList,
-  SyncLog,
-} from "../../api/schema.ts";
+import { call } from "./http.ts";
+import type { DocumentSource, DocumentSourceList, SourceChange, Sync, SyncList, SyncLog } from "./schema.ts";
 
 const id = encodeURIComponent;
 const of = (collection: string) => `/api/v1/knowledge/${id(collection)}`;
