@@ -146,6 +146,31 @@ struct Links {
     download: Option<String>,
 }
 
+/// A page with its body in the storage format.
+#[derive(Deserialize)]
+struct WithBody {
+    #[serde(default)]
+    title: String,
+    body: Body,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    storage: Storage,
+}
+
+#[derive(Deserialize)]
+struct Storage {
+    value: String,
+}
+
+impl WithBody {
+    /// The title and the body.
+    fn into_parts(self) -> (String, String) {
+        (self.title, self.body.storage.value)
+    }
+}
+
 /// The content of a space, and who is in which view restriction.
 struct Contents {
     contents: Vec<Content>,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Ancestor, Attachment, Confluence, Content, Contents, Kind, Links, MAX_SPACES, Space,
+    Ancestor, Attachment, Confluence, Content, Contents, Kind, Links, MAX_SPACES, Space, WithBody,
     rights::{Circle, Directory, Operation, User},
 };
 use crate::{SourceProblem, problem::malformed};
@@ -122,23 +122,6 @@ struct RolePrincipal {
 #[derive(Deserialize)]
 struct Named {
     name: String,
-}
-
-#[derive(Deserialize)]
-struct WithBody {
-    #[serde(default)]
-    title: String,
-    body: Body,
-}
-
-#[derive(Deserialize)]
-struct Body {
-    storage: Storage,
-}
-
-#[derive(Deserialize)]
-struct Storage {
-    value: String,
 }
 
 #[derive(Deserialize)]
@@ -443,7 +426,7 @@ impl Confluence {
         let query = [("body-format", "storage")];
         let url = self.api.address(&["api", "v2", list, id], &query);
         let found: WithBody = self.api.get_document(&url).await?;
-        Ok((found.title, found.body.storage.value))
+        Ok(found.into_parts())
     }
 }
 

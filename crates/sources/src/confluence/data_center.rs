@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     Ancestor, Attachment, Confluence, Content, Contents, Kind, Links, MAX_SPACES, Page, Space,
-    partial,
+    WithBody, partial,
     rights::{Circle, Directory, Operation},
 };
 use crate::{SourceProblem, http, problem::malformed};
@@ -106,23 +106,6 @@ struct Subject {
 struct UserFound {
     username: Option<String>,
     email: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct WithBody {
-    #[serde(default)]
-    title: String,
-    body: Body,
-}
-
-#[derive(Deserialize)]
-struct Body {
-    storage: Storage,
-}
-
-#[derive(Deserialize)]
-struct Storage {
-    value: String,
 }
 
 #[derive(Deserialize)]
@@ -304,7 +287,7 @@ impl Confluence {
         let query = [("expand", "body.storage")];
         let url = self.api.address(&["rest", "api", "content", id], &query);
         let found: WithBody = self.api.get_document(&url).await?;
-        Ok((found.title, found.body.storage.value))
+        Ok(found.into_parts())
     }
 
     pub(super) async fn download_attachment(&self, id: &str) -> Result<Bytes, SourceProblem> {
