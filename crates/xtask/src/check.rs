@@ -1,6 +1,9 @@
 //! `cargo xtask ci`: everything that must pass before a change is merged, cheapest first.
 
-use std::time::{Duration, Instant};
+use std::{
+    panic, thread,
+    time::{Duration, Instant},
+};
 
 use anyhow::bail;
 
@@ -9,16 +12,19 @@ use crate::{
     command::{SHIPPED_FEATURES, cargo, npm, run as run_command, variable},
     counts::{Counts, TestsFailed},
     dist, generate,
-    parts::{cargo_deny, is_root, node_packages},
+    parts::{self, cargo_deny, is_root, node_packages},
     test,
 };
 
 /// A step of the check.
 type Part = fn() -> anyhow::Result<Counts>;
 
-/// Ordered so that nothing is built twice: the web app before the server that embeds it, lints and docs before the
-/// tests, since they share build results.
-const PARTS: [(&str, Part); 14] = [
+/// A step and its name.
+type Named = (&'static str, Part);
+
+/// Everything before the tests, ordered so that nothing is built twice: the web app before the server that embeds it,
+/// lints before docs, which share build results.
+const BEFORE_TESTS: [Named; 9] = [
     ("format", || command(&["fmt", "--all", "--check"])),
     ("node packages", || {
         node_packages::install().map(|()| Counts::default())
@@ -42,6 +48,11 @@ const PARTS: [(&str, Part); 14] = [
         command(&["check", "--workspace", "--bins"])
     }),
     ("docs and generated files", docs_and_generated_files),
+    ("rust build", || test::build().map(|()| Counts::default())),
+];
+
+/// The tests, of which most need more than Cargo installs.
+const TESTS: [Named; 6] = [
     ("rust tests", test::rust),
     ("browser journeys", test::journeys),
     ("clients", test::with_clients),
@@ -52,36 +63,66 @@ const PARTS: [(&str, Part); 14] = [
     }),
 ];
 
-/// Runs all steps, stops at the first failure, and prints how long each took; the last line counts the tests.
+/// Runs all steps, stops at the first failure, and prints how long each took; the last line counts the tests. What the
+/// tests need is installed while everything is compiled, since that mostly waits for downloads.
 ///
 /// # Errors
 /// [`TestsFailed`], after printing what failed.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let mut took: Vec<(&str, Duration)> = Vec::new();
-    let mut counts = Counts::default();
-    for (name, part) in PARTS {
-        println!("\n== {name}");
-        let began = Instant::now();
-        let outcome = part();
-        took.push((name, began.elapsed()));
-        counts += outcome.unwrap_or_else(|error| {
-            println!("error: {error:#}");
-            Counts::FAILURE
-        });
-        if counts.failed > 0 {
-            println!("\n{name} failed; the parts after it were not tried.");
-            break;
-        }
-    }
-    println!();
-    for (name, took) in took {
-        println!("{:>6.1} s  {name}", took.as_secs_f64());
-    }
-    println!("{counts}");
-    if counts.failed > 0 {
+    let mut report = Report::default();
+    let installing = thread::spawn(parts::install);
+    report.run_all(&BEFORE_TESTS);
+    report.run("rest of the installation", || {
+        let outcome = installing
+            .join()
+            .unwrap_or_else(|reason| panic::resume_unwind(reason));
+        outcome.map(|()| Counts::default())
+    });
+    report.run_all(&TESTS);
+    report.print();
+    if report.counts.failed > 0 {
         Err(TestsFailed.into())
     } else {
         Ok(())
+    }
+}
+
+/// The steps so far.
+#[derive(Default)]
+struct Report {
+    took: Vec<(&'static str, Duration)>,
+    counts: Counts,
+}
+
+impl Report {
+    /// Runs the steps until one fails.
+    fn run_all(&mut self, parts: &[Named]) {
+        for (name, part) in parts {
+            if self.counts.failed > 0 {
+                println!("\n{name} and the steps after it are not tried.");
+                return;
+            }
+            self.run(name, part);
+        }
+    }
+
+    fn run(&mut self, name: &'static str, part: impl FnOnce() -> anyhow::Result<Counts>) {
+        println!("\n== {name}");
+        let began = Instant::now();
+        let outcome = part();
+        self.took.push((name, began.elapsed()));
+        self.counts += outcome.unwrap_or_else(|error| {
+            println!("error: {error:#}");
+            Counts::FAILURE
+        });
+    }
+
+    fn print(&self) {
+        println!();
+        for (name, took) in &self.took {
+            println!("{:>6.1} s  {name}", took.as_secs_f64());
+        }
+        println!("{}", self.counts);
     }
 }
 

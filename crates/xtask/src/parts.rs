@@ -29,6 +29,23 @@ use crate::command::{cargo, find_program, run};
 /// The minimum version of Node.js for the web tools.
 const OLDEST_NODE: (u32, u32) = (20, 19);
 
+/// Installs all that the tests and checks need.
+///
+/// # Errors
+/// If something cannot be installed.
+pub(crate) fn install() -> anyhow::Result<()> {
+    nextest()?;
+    chromium::install()?;
+    latex::install()?;
+    tesseract::install()?;
+    postgres::install()?;
+    embedder::install()?;
+    bolt::install()?;
+    source_servers::install()?;
+    clients::install()?;
+    cargo_deny()
+}
+
 /// Installs cargo-nextest if it is missing.
 pub(crate) fn nextest() -> anyhow::Result<()> {
     if find_program(&["cargo-nextest"]).is_some() {

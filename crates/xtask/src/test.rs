@@ -4,6 +4,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    thread,
 };
 
 use anyhow::Context;
@@ -120,6 +121,8 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
         "--workspace",
         "--features",
         SHIPPED_FEATURES,
+        "--test-threads",
+        &threads()?.to_string(),
     ]);
     tests
         .env("GLASSHOUSE_TEST_POSTGRES_URL", postgres.url())
@@ -128,10 +131,7 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
         tests.env("GLASSHOUSE_TEST_POSTGRES_PROGRAMS", programs);
     }
     // With matplotlib, so that sessions create real pictures.
-    tests.env(
-        "GLASSHOUSE_TEST_PYTHON",
-        clients::install_python(&root().join("crates/sandbox"))?,
-    );
+    tests.env("GLASSHOUSE_TEST_PYTHON", clients::install_sandbox_python()?);
     tests.env("GLASSHOUSE_TEST_EMBEDDER", embedder::install()?);
     let bolt = Bolt::start()?;
     tests.env("GLASSHOUSE_TEST_BOLT_URL", bolt.url());
@@ -152,6 +152,11 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
         );
     }
     Ok(counts)
+}
+
+/// Tests at a time: two for each processor core, since most of them wait for something.
+fn threads() -> anyhow::Result<usize> {
+    Ok(2 * thread::available_parallelism()?.get())
 }
 
 /// Builds tests and programs together, so that they share their dependencies.

@@ -62,7 +62,10 @@ impl Bolt {
 }
 
 /// Installs the package. Returns the folder with `jre` and `jars`.
-fn install() -> anyhow::Result<PathBuf> {
+///
+/// # Errors
+/// If it cannot be installed.
+pub(super) fn install() -> anyhow::Result<PathBuf> {
     let folder = parts_folder()?.join(PACKAGE);
     let installed = folder.join("arcadedb_embedded");
     if installed.join("jre/bin/java").is_file() {

@@ -26,6 +26,34 @@ const NODE: [&str; 6] = [
     "integrations/clients/node",
 ];
 
+/// The examples that are Node packages.
+const NODE_EXAMPLES: [&str; 2] = ["examples/typescript", "examples/mcp-server"];
+
+/// Installs the packages of all clients and examples, and those with which the programs of agents are tested.
+///
+/// # Errors
+/// If they cannot be installed.
+pub(crate) fn install() -> anyhow::Result<()> {
+    super::check_node()?;
+    for folder in PYTHON {
+        install_python(&root().join(folder))?;
+    }
+    install_sandbox_python()?;
+    install_examples()?;
+    for folder in NODE {
+        install_node(&root().join(folder))?;
+    }
+    Ok(())
+}
+
+/// Installs what programs of agents use in the tests. Returns its Python.
+///
+/// # Errors
+/// If it cannot be installed.
+pub(crate) fn install_sandbox_python() -> anyhow::Result<PathBuf> {
+    install_python(&root().join("crates/sandbox"))
+}
+
 /// The commands that run the Python tests of each folder.
 ///
 /// # Errors
@@ -99,10 +127,7 @@ pub(crate) fn node_tests() -> anyhow::Result<Vec<Command>> {
 /// If an example's dependencies cannot be installed.
 pub(crate) fn example_tests() -> anyhow::Result<Command> {
     super::check_node()?;
-    let examples = root().join("examples");
-    install_node(&examples.join("typescript"))?;
-    install_node(&examples.join("mcp-server"))?;
-    let python = install_python_as("examples", &examples.join("python"))?;
+    let python = install_examples()?;
     let mut tests = node_runner(&root().join("integrations/clients/examples"))?;
     tests.env("EXAMPLES_PYTHON", python);
     tests.env(
@@ -110,6 +135,14 @@ pub(crate) fn example_tests() -> anyhow::Result<Command> {
         debug_folder()?.join("glasshouse-example"),
     );
     Ok(tests)
+}
+
+/// Installs the packages of the examples. Returns the Python of those in Python.
+fn install_examples() -> anyhow::Result<PathBuf> {
+    for folder in NODE_EXAMPLES {
+        install_node(&root().join(folder))?;
+    }
+    install_python_as("examples", &root().join("examples/python"))
 }
 
 fn node_test(folder: &Path) -> anyhow::Result<Command> {

@@ -88,7 +88,10 @@ impl Postgres {
 }
 
 /// Installs the package. Returns its folder.
-fn install() -> anyhow::Result<PathBuf> {
+///
+/// # Errors
+/// If it cannot be installed.
+pub(super) fn install() -> anyhow::Result<PathBuf> {
     let folder = parts_folder()?.join(PACKAGE);
     if folder.join(PROGRAMS).join("postgres").is_file() {
         return Ok(folder);

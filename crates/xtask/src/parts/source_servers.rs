@@ -27,11 +27,9 @@ impl SourceServers {
     /// # Errors
     /// If they cannot be installed, or do not start.
     pub(crate) fn start() -> anyhow::Result<Self> {
-        install_programs()?;
-        let scripts = root().join("crates/sources/tests/servers");
-        let python = install_python(&scripts)?;
+        let python = install()?;
         let folder = TemporaryFolder::new("glasshouse-test-sources")?;
-        let servers = spawn(&python, &scripts.join("serve.py"), folder.path())?;
+        let servers = spawn(&python, &scripts().join("serve.py"), folder.path())?;
         println!("Servers of sources: private ones.");
         Ok(Self {
             _servers: Background::new(servers, "TERM"),
@@ -43,6 +41,19 @@ impl SourceServers {
     pub(crate) fn addresses(&self) -> PathBuf {
         self.folder.path().join("servers.json")
     }
+}
+
+/// Installs the servers. Returns the Python that runs those of its packages.
+///
+/// # Errors
+/// If they cannot be installed.
+pub(super) fn install() -> anyhow::Result<PathBuf> {
+    install_programs()?;
+    install_python(&scripts())
+}
+
+fn scripts() -> PathBuf {
+    root().join("crates/sources/tests/servers")
 }
 
 /// What is in no Python package.
