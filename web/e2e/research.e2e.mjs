@@ -28,7 +28,7 @@ const CASES = [
     turns: [
       turn(
         text(
-          "The walrus costs **400 euros** a year [1]; some say it sings [3]. Nobody knows [9].\n\n- It lives in the harbour [2].",
+          "The walrus costs **400 euros** a year [1]; some say it sings [3]. Nobody knows [9].\n\n- It lives in the harbour [2].\n- It came in 1987 [2].",
           40,
         ),
       ),
@@ -203,12 +203,21 @@ test("the plan waits, the report cites, and each citation leads to its words", a
   const answer = page.locator(".answer").last();
   assert.match(await answer.innerText(), /400 euros/);
   const cites = answer.locator("[data-cite]");
-  assert.deepEqual(await cites.allInnerTexts(), ["1", "3", "2"], "one that does not exist is not shown");
+  await cites.nth(3).waitFor();
+  assert.deepEqual(await cites.allInnerTexts(), ["1", "3", "2", "2"], "one that does not exist is not shown");
   assert.deepEqual(
     await answer.locator("[data-unverified]").allInnerTexts(),
     ["3"],
     "one without a quote shows it",
   );
+  assert.deepEqual(
+    await cites.evaluateAll((marks) => marks.map((mark) => mark.dataset.unconfirmed)),
+    [undefined, undefined, undefined, "number"],
+    "a number that the quote does not have",
+  );
+  await cites.nth(3).hover();
+  await page.getByRole("tooltip").getByText("claim not confirmed: the quote lacks a number").waitFor();
+  await pictures("claim");
   await cites.first().hover();
   await page.getByRole("tooltip").getByText("costs 400 euros a year").waitFor();
   await pictures("card");
@@ -238,8 +247,11 @@ test("the report is taken along", async () => {
   assert.match(markdown, /> costs 400 euros a year/);
   const html = await saved("HTML");
   assert.match(html, /<blockquote>costs 400 euros a year<\/blockquote>/);
-  for (const report of [markdown, html])
+  assert.match(markdown, /It lives in the harbour \[2\]\.\n- It came in 1987 \[2\?\]\./);
+  for (const report of [markdown, html]) {
     assert.match(report, /Not verified: no matching quote in the source/);
+    assert.match(report, /\[2\?\] Quote found, claim not confirmed: the quote lacks a number/);
+  }
   // Our own export can be read back.
   const [download] = await Promise.all([
     page.waitForEvent("download"),
@@ -257,6 +269,7 @@ test("the report is taken along", async () => {
   });
   assert.match(word.text, /400 euros/);
   assert.match(word.text, /costs 400 euros a year/);
+  assert.match(word.text, /It came in 1987.*2\?/);
   await page.request.delete(`/api/v1/knowledge/${made.id}`);
 });
 
@@ -271,6 +284,8 @@ test("printed, it stands alone", async () => {
   await sheet.getByText("400 euros").first().waitFor();
   assert.equal(await page.getByRole("button", { name: "New chat" }).isVisible(), false);
   assert.equal(await sheet.locator("blockquote").first().isVisible(), true);
+  assert.deepEqual(await sheet.locator("[data-unconfirmed]").allTextContents(), ["2?"]);
+  await sheet.getByText("[2?] Quote found, claim not confirmed").waitFor();
   const folder = process.env.E2E_PICTURES;
   if (folder) {
     await page.pdf({ path: `${folder}/research-report.pdf` });

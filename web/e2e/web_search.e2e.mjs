@@ -135,7 +135,18 @@ test("the web is searched, read and cited", async () => {
   // The stored page is Markdown that begins with the title, but the card shows plain text.
   const card = page.getByRole("tooltip");
   await card.getByText(`${FACT} It stands on a rock.`, { exact: true }).waitFor();
+  assert.equal(await card.locator("mark").innerText(), FACT, "the sentence that is cited");
   await pictures("answer");
+  const [opened] = await Promise.all([
+    page.context().waitForEvent("page"),
+    page.locator("[data-cite]").first().click(),
+  ]);
+  await opened.locator("article mark").waitFor();
+  assert.equal(await opened.locator("article mark").innerText(), FACT);
+  await opened.getByRole("heading", { level: 2, name: "The Korvel lighthouse" }).waitFor();
+  if (process.env.E2E_PICTURES)
+    await opened.screenshot({ path: `${process.env.E2E_PICTURES}/web-search-page.png` });
+  await opened.close();
   await page.reload();
   await page.getByRole("button", { name: /Sources · 2/ }).click();
   const source = page.getByRole("link", { name: "The Korvel lighthouse", exact: true });

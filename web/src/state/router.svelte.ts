@@ -1,5 +1,6 @@
 /** Client-side router: parses the URL into a route, and navigates. */
 
+import { statementIn } from "./fitting.ts";
 import { unsaved } from "./unsaved.svelte.ts";
 
 export type Route =
@@ -51,6 +52,8 @@ export interface KnowledgeRoute {
   /** The passage of the document to show, in Unicode characters. */
   from: number | null;
   to: number | null;
+  /** The statement that cites the passage. */
+  statement: string;
   /** The version of the document's text that is cited. */
   version: number | null;
 }
@@ -70,6 +73,8 @@ export interface StoredPageRoute {
   run: string | null;
   from: number | null;
   to: number | null;
+  /** The statement that cites the passage. */
+  statement: string;
 }
 
 /** A page of the documentation, at a heading. */
@@ -134,6 +139,7 @@ export function routeOf(address: URL): Route {
         until: address.searchParams.get("until"),
         from: placeOf(address.searchParams.get("from")),
         to: placeOf(address.searchParams.get("to")),
+        statement: statementIn(address.hash),
         version: placeOf(address.searchParams.get("version")),
       };
     case "pages":
@@ -144,6 +150,7 @@ export function routeOf(address: URL): Route {
         run: address.searchParams.get("run"),
         from: placeOf(address.searchParams.get("from")),
         to: placeOf(address.searchParams.get("to")),
+        statement: statementIn(address.hash),
       };
     case "login":
       return {

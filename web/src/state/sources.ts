@@ -1,7 +1,9 @@
 /** Sources of an answer: which are cited, and their URLs. */
 import type { Source } from "../api/events.ts";
 import { citedNumbers } from "../citation-marks.ts";
+import { withStatement } from "./fitting.ts";
 import { isMarkdown } from "./knowledge/formats.ts";
+import { inOneLine, lineInWords } from "./knowledge/markdown.ts";
 
 /** Removes duplicates: the last source with a number wins. */
 export function known(sources: readonly Source[]): Source[] {
@@ -28,17 +30,25 @@ export function besideRun(sources: readonly Source[], run: string): Source[] {
   });
 }
 
-/** URL of the stored copy, else the source's own URL; `null` if that is not a safe link. */
-export function addressOf(source: Source): string | null {
-  if (source.copy && /^\/(?!\/)/.test(source.copy)) return source.copy;
-  return /^(?:https?:\/\/|\/(?!\/))/.test(source.url) ? source.url : null;
+/** Whether the quote was checked word for word. Others are passages of a search, of which a part is cited. */
+export const isExact = (source: Source): boolean => source.verified !== undefined;
+
+/**
+ * URL of the stored copy, else the source's own URL; `null` if that is not a safe link. A passage is opened where it fits
+ * the statement that cites it.
+ */
+export function addressOf(source: Source, statement = ""): string | null {
+  const at = (address: string) => (isExact(source) ? address : withStatement(address, statement));
+  if (source.copy && /^\/(?!\/)/.test(source.copy)) return at(source.copy);
+  if (/^\/(?!\/)/.test(source.url)) return at(source.url);
+  return /^https?:\/\//.test(source.url) ? source.url : null;
 }
 
 /** A quote as one line of plain text. Stored pages are Markdown: its syntax and a repeated title are removed. */
 export function quoteOf(source: Source): string {
   const quote = source.quote ?? "";
   if (!source.copy?.startsWith("/pages/") && !isMarkdown(source.title)) return inOneLine(quote);
-  const lines = quote.split("\n").map(withoutMarks);
+  const lines = quote.split("\n").map(lineInWords);
   const isTitle = (line: string) => line === inOneLine(source.title);
   const said = lines.filter((line, place) => line !== "" && !(isTitle(line) && place < lines.length - 1));
   return said.join(" ");
@@ -52,25 +62,10 @@ export function passageInWords(passage: string, name: string): string {
     const isFence = /^\s*(?:```|~~~)/.test(line);
     if (isFence) isCode = !isCode;
     if (isFence) return [];
-    return [isCode ? line : withoutMarks(line)];
+    return [isCode ? line : lineInWords(line)];
   });
   return lines
     .join("\n")
     .replace(/\n{3,}/g, "\n\n")
     .trim();
-}
-
-const inOneLine = (text: string) => text.replace(/\s+/g, " ").trim();
-
-function withoutMarks(line: string): string {
-  const cells = /^\s*\|(.*?)\|?\s*$/.exec(line)?.[1];
-  if (cells !== undefined && /^[\s:|-]*$/.test(cells)) return "";
-  const words = cells?.split("|").map((cell) => cell.trim()).join(" · ") ?? line; // prettier-ignore
-  return inOneLine(
-    words
-      .replace(/^\s*(?:#{1,6}|[-*+]|>)\s+/, "")
-      .replace(/!?\[([^\]]*)\]\([^)]*\)?/g, "$1")
-      .replace(/(\*\*|__|`)(\S(?:.*?\S)?)\1/g, "$2")
-      .replace(/\\([\\`*_{}[\]()#+.!|>-])/g, "$1"),
-  );
 }

@@ -1,5 +1,6 @@
 /** Splits a document's text for rendering: pages, headings, and text blocks small enough for separate layout. */
 import type { Structure } from "../../api/knowledge.ts";
+import { lineInWords } from "./markdown.ts";
 import { indexesOf } from "./places.ts";
 
 export interface Span {
@@ -104,7 +105,7 @@ function laidOut(text: string, headings: Heading[], pages: Structure["pages"], f
 export const headingId = (index: number) => `heading-${index + 1}`;
 
 /** A Markdown heading without its syntax. */
-const withoutMarks = (line: string) => line.replace(/^\s*#{1,6}\s+/, "").replace(/\s+#*\s*$/, "");
+const withoutMarks = (line: string) => lineInWords(line.replace(/\s+#*\s*$/, ""));
 
 /** Splits a span of the text into blocks, trimming empty lines. */
 function paragraphs(text: string, { start, end }: Span): Block[] {

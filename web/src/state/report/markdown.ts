@@ -1,13 +1,33 @@
 /** The report with its sources, as Markdown. */
-import type { Source } from "../../api/events.ts";
+import { citationMarks } from "../../citation-marks.ts";
 import { citedOf, quoteOf } from "../sources.ts";
-import type { SourceWords } from "./words.ts";
+import { doubtsOf, type Report } from "./words.ts";
 
-export function asMarkdown(text: string, sources: readonly Source[], words: SourceWords): string {
+export function asMarkdown(report: Report): string {
+  const { text, sources, words } = report;
   const lines = citedOf(text, sources).map((source) => {
     const quote = source.quote ? `\n    > ${quoteOf(source)}` : "";
-    const mark = source.verified === false ? `\n    *${words.unverified}*` : "";
-    return `- [${source.id}] ${source.title.replace(/([[\]])/g, "\\$1")} <${encodeURI(source.url)}>${quote}${mark}`;
+    const doubts = doubtsOf(source, report).map((doubt) => `\n    *${doubt}*`);
+    const title = source.title.replace(/([[\]])/g, "\\$1");
+    return `- [${source.id}] ${title} <${encodeURI(source.url)}>${quote}${doubts.join("")}`;
   });
-  return lines.length === 0 ? text : `${text}\n\n## ${words.heading}\n\n${lines.join("\n")}\n`;
+  const marked = withDoubts(report);
+  return lines.length === 0 ? marked : `${marked}\n\n## ${words.heading}\n\n${lines.join("\n")}\n`;
+}
+
+/** The text with a question mark in the marks of unconfirmed sentences. */
+function withDoubts({ text, unconfirmed }: Report): string {
+  if (unconfirmed.size === 0) return text;
+  const counts = new Map<string, number>();
+  let marked = "";
+  let taken = 0;
+  for (const { number, end } of citationMarks(text)) {
+    const id = String(number);
+    const count = counts.get(id) ?? 0;
+    counts.set(id, count + 1);
+    if (unconfirmed.get(id)?.[count] === undefined) continue;
+    marked += `${text.slice(taken, end - 1)}?`;
+    taken = end - 1;
+  }
+  return marked + text.slice(taken);
 }

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { Source } from "../../api/events.ts";
 import { asMarkdown } from "./markdown.ts";
 import { asPage } from "./page.ts";
+import type { UnconfirmedMarks } from "../unconfirmed.ts";
 
 const source = (id: string, more: Partial<Source> = {}): Source => ({
   id,
@@ -10,7 +11,23 @@ const source = (id: string, more: Partial<Source> = {}): Source => ({
   url: `https://a.example/${id}`,
   ...more,
 });
-const words = { heading: "Sources", unverified: "Not verified." };
+const words = {
+  heading: "Sources",
+  unverified: "Not verified.",
+  unconfirmed: {
+    number: "No such number.",
+    negation: "Negated.",
+    name: "No such name.",
+    quotation: "Quoted.",
+  },
+};
+const report = (text: string, sources: Source[], title = "", unconfirmed: UnconfirmedMarks = new Map()) => ({
+  title,
+  text,
+  sources,
+  unconfirmed,
+  words,
+});
 
 function answer(html: string): HTMLElement {
   const element = document.createElement("div");
@@ -20,10 +37,10 @@ function answer(html: string): HTMLElement {
 
 test("an export has what is cited, and nothing in it runs", () => {
   const sources = [source("1", { quote: "so it is", title: "<script>" }), source("2")];
-  expect(asMarkdown("It is [1].", sources, words)).toBe(
+  expect(asMarkdown(report("It is [1].", sources))).toBe(
     "It is [1].\n\n## Sources\n\n- [1] <script> <https://a.example/1>\n    > so it is\n",
   );
-  const page = asPage("<b>", answer("<p>It is</p>"), "It is [1].", sources, words);
+  const page = asPage(report("It is [1].", sources, "<b>"), answer("<p>It is</p>"));
   expect(page).toContain("&lt;script&gt;");
   expect(page).toContain("<title>&lt;b&gt;</title>");
   expect(page).not.toContain("Page 2");
@@ -32,8 +49,8 @@ test("an export has what is cited, and nothing in it runs", () => {
 test("a source that no quote shows says so", () => {
   const sources = [source("1", { quote: "so it is", verified: true }), source("2", { verified: false })];
   const text = "It is [1], and sings [2].";
-  expect(asMarkdown(text, sources, words).split("Not verified.")).toHaveLength(2);
-  expect(asPage("", answer(""), text, sources, words).split("Not verified.")).toHaveLength(2);
+  expect(asMarkdown(report(text, sources)).split("Not verified.")).toHaveLength(2);
+  expect(asPage(report(text, sources), answer("")).split("Not verified.")).toHaveLength(2);
 });
 
 test("images that are in the page stay, and of the others their words", () => {
@@ -41,7 +58,7 @@ test("images that are in the page stay, and of the others their words", () => {
   const shown = answer(
     `<div class="md-diagram"><img src="${drawn}" alt="Diagram"></div><img src="blob:x" alt="A chart">`,
   );
-  const page = asPage("", shown, "", [], words);
+  const page = asPage(report("", []), shown);
   const made = new DOMParser().parseFromString(page, "text/html");
   expect([...made.querySelectorAll("img")].map((image) => image.getAttribute("src"))).toEqual([drawn]);
   expect(made.body.textContent).toContain("A chart");
@@ -56,7 +73,7 @@ test("in the page, citations lead to their sources, and nothing is left of what 
       '<span class="katex"><math><mi>E</mi></math><span class="katex-html">E</span></span>',
   );
   const sources = [source("1"), source("2", { verified: false, url: "/knowledge/c/d" })];
-  const page = asPage("", shown, "It is [1], sings [2].", sources, words);
+  const page = asPage(report("It is [1], sings [2].", sources), shown);
   const made = new DOMParser().parseFromString(page, "text/html");
   const cited = [...made.querySelectorAll<HTMLAnchorElement>("sup a")];
   expect(cited.map((link) => link.getAttribute("href"))).toEqual(["#source-1", "#source-2", "#source-1"]);
@@ -70,4 +87,16 @@ test("in the page, citations lead to their sources, and nothing is left of what 
   ]);
   // The displayed answer is unchanged.
   expect(shown.querySelectorAll("button")).toHaveLength(4);
+});
+
+test("a sentence that its quote does not confirm is marked, and the source says why", () => {
+  const sources = [source("1", { quote: "It has 7 floors.", verified: true }), source("2", { quote: "x" })];
+  const text = "It has seven floors [1], 8 windows [1][2].";
+  const unconfirmed: UnconfirmedMarks = new Map([["1", [undefined, "number"]]]);
+  const exported = report(text, sources, "", unconfirmed);
+  const markdown = asMarkdown(exported);
+  expect(markdown).toContain("It has seven floors [1], 8 windows [1?][2].\n");
+  expect(markdown).toContain("> It has 7 floors.\n    *[1?] No such number.*\n- [2]");
+  const page = asPage(exported, answer(""));
+  expect(page).toContain("<br><small>[1?] No such number.</small></li>");
 });

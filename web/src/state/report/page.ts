@@ -1,7 +1,6 @@
 /** The report as a self-contained HTML page, without scripts and app-only controls. */
-import type { Source } from "../../api/events.ts";
 import { citedOf, quoteOf } from "../sources.ts";
-import type { SourceWords } from "./words.ts";
+import { doubtsOf, type Report } from "./words.ts";
 
 const STYLE = [
   "body{max-width:46rem;margin:2rem auto;padding:0 1rem;font:1rem/1.6 system-ui,sans-serif;overflow-wrap:anywhere}",
@@ -13,30 +12,25 @@ const STYLE = [
 ].join("");
 
 /** `answer` is the rendered report. */
-export function asPage(
-  title: string,
-  answer: HTMLElement | undefined,
-  text: string,
-  sources: readonly Source[],
-  words: SourceWords,
-): string {
+export function asPage(report: Report, answer: HTMLElement | undefined): string {
+  const { title, text, sources, words } = report;
   const cited = citedOf(text, sources);
   const rows = cited.map((source) => {
     const id = escaped(source.id);
     const url = escaped(source.url);
     const address = /^https?:\/\//.test(source.url) ? `<a href="${url}" rel="noreferrer">${url}</a>` : url;
     const quote = source.quote ? `<blockquote>${escaped(quoteOf(source))}</blockquote>` : "";
-    const mark = source.verified === false ? `<br><small>${escaped(words.unverified)}</small>` : "";
-    return `<li id="source-${id}" value="${id}">${escaped(source.title)} <small>${address}</small>${quote}${mark}</li>`;
+    const doubts = doubtsOf(source, report).map((doubt) => `<br><small>${escaped(doubt)}</small>`);
+    return `<li id="source-${id}" value="${id}">${escaped(source.title)} <small>${address}</small>${quote}${doubts.join("")}</li>`;
   });
   const list = rows.length === 0 ? "" : `<h2>${escaped(words.heading)}</h2><ol>${rows.join("")}</ol>`;
-  const report = answer ? stillOf(answer, new Set(cited.map(({ id }) => id))) : "";
+  const content = answer ? stillOf(answer, new Set(cited.map(({ id }) => id))) : "";
   const { lang, dir } = document.documentElement;
   return `<!doctype html>
 <html lang="${escaped(lang)}" dir="${dir || "ltr"}"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <title>${escaped(title)}</title>
 <style>${STYLE}</style>
-</head><body>${report}${list}</body></html>
+</head><body>${content}${list}</body></html>
 `;
 }
 

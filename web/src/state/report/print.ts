@@ -1,17 +1,10 @@
 /** Prints a single answer, which browsers can also save as PDF, with its fonts, formulas and tables as displayed. */
 import { citedOf, quoteOf } from "../sources.ts";
-import type { Source } from "../../api/events.ts";
-import type { SourceWords } from "./words.ts";
+import { doubtsOf, type Report } from "./words.ts";
 
 /** Opens the browser's print dialog. `answer` is the rendered answer. */
-export function printReport(
-  title: string,
-  answer: HTMLElement,
-  sources: readonly Source[],
-  text: string,
-  words: SourceWords,
-): void {
-  printSheet(title, sheetOf(title, answer, sources, text, words));
+export function printReport(report: Report, answer: HTMLElement): void {
+  printSheet(report.title, sheetOf(report, answer));
 }
 
 /** Prints an element of the class `print-sheet`, and removes it afterwards. */
@@ -33,18 +26,15 @@ export function printSheet(title: string, sheet: HTMLElement, onend?: () => void
   print();
 }
 
-function sheetOf(
-  title: string,
-  answer: HTMLElement,
-  sources: readonly Source[],
-  text: string,
-  words: SourceWords,
-): HTMLElement {
+function sheetOf(report: Report, answer: HTMLElement): HTMLElement {
+  const { title, text, sources, words } = report;
   const sheet = document.createElement("div");
   sheet.className = "print-sheet";
   if (title) sheet.append(element("h1", title));
   // Cloned as direct children, because styles select them by class.
   for (const child of answer.children) sheet.append(child.cloneNode(true));
+  // Elsewhere the style sheet of the answer adds it.
+  for (const button of sheet.querySelectorAll("[data-unconfirmed]")) button.append("?");
   const list = citedOf(text, sources);
   if (list.length === 0) return sheet;
   const items = document.createElement("ol");
@@ -54,7 +44,7 @@ function sheetOf(
     item.value = Number(id);
     item.append(" ", element("small", url));
     if (source.quote) item.append(element("blockquote", quoteOf(source)));
-    if (source.verified === false) item.append(element("br", ""), element("small", words.unverified));
+    for (const doubt of doubtsOf(source, report)) item.append(element("br", ""), element("small", doubt));
     items.append(item);
   }
   sheet.append(element("h2", words.heading), items);

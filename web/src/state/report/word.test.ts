@@ -2,6 +2,7 @@
 import { unzipSync, strFromU8 } from "fflate";
 import { expect, test } from "vitest";
 import type { Source } from "../../api/events.ts";
+import type { UnconfirmedMarks } from "../unconfirmed.ts";
 import { asWord } from "./word.ts";
 
 const sources: Source[] = [
@@ -10,8 +11,14 @@ const sources: Source[] = [
   { id: "3", title: "Song", url: "https://a.example/3", verified: false },
 ];
 
-async function xmlOf(text: string): Promise<string> {
-  const blob = await asWord("T", text, sources, { heading: "Источники", unverified: "Не проверено." });
+const words = {
+  heading: "Источники",
+  unverified: "Не проверено.",
+  unconfirmed: { number: "Нет числа.", negation: "Отрицание.", name: "Нет имени.", quotation: "Нет слов." },
+};
+
+async function xmlOf(text: string, unconfirmed: UnconfirmedMarks = new Map()): Promise<string> {
+  const blob = await asWord({ title: "T", text, sources, unconfirmed, words });
   const files = unzipSync(new Uint8Array(await blob.arrayBuffer()));
   return strFromU8(files["word/document.xml"] ?? new Uint8Array());
 }
@@ -46,4 +53,10 @@ test("hostile text makes no broken file and no link that runs", async () => {
   expect(xml).not.toContain("javascript:");
   expect(xml).toContain("&lt;script&gt;");
   expect(xml).not.toContain('w:anchor="source-7"');
+});
+
+test("a sentence that its quote does not confirm is marked, and the source says why", async () => {
+  const xml = await xmlOf("It costs 400 euros [1], or 500 [1].", new Map([["1", [undefined, "number"]]]));
+  expect(xml.match(/\[1\??\](?=<)/g)).toEqual(["[1]", "[1?]"]);
+  expect(xml).toContain("[1?] Нет числа.");
 });

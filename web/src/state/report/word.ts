@@ -24,7 +24,8 @@ import type { Source } from "../../api/events.ts";
 import { safeHref } from "../../markdown/syntax.ts";
 import { lexWhole } from "../../markdown/whole.ts";
 import { citedOf, quoteOf } from "../sources.ts";
-import type { SourceWords } from "./words.ts";
+import type { UnconfirmedMarks } from "../unconfirmed.ts";
+import { doubtsOf, type Report } from "./words.ts";
 
 type Block = Paragraph | Table;
 /** Deeper levels are not indented further; Word has nine list levels. */
@@ -45,19 +46,15 @@ const unfit =
 const clean = (text: string) => text.replace(unfit, "");
 
 /** Returns a `.docx` file. */
-export async function asWord(
-  title: string,
-  text: string,
-  sources: readonly Source[],
-  words: SourceWords,
-): Promise<Blob> {
+export async function asWord(report: Report): Promise<Blob> {
+  const { title, text, sources, words } = report;
   const list = citedOf(text, sources);
-  const writer = new Writer(new Set(list.map(({ id }) => id)));
-  const report = writer.blocks(lexWhole(text), 0);
+  const writer = new Writer(new Set(list.map(({ id }) => id)), report.unconfirmed);
+  const content = writer.blocks(lexWhole(text), 0);
   const end =
     list.length === 0
       ? []
-      : [heading2(words.heading), ...list.flatMap((source) => sourceLines(source, words))];
+      : [heading2(words.heading), ...list.flatMap((source) => sourceLines(source, report))];
   const lists = [...writer.lists].map(([reference, start]) => ({ reference, levels: levels(start) }));
   return Packer.toBlob(
     new Document({
@@ -65,7 +62,7 @@ export async function asWord(
       creator: "Glasshouse",
       styles: { default: { document: { run: { font: "Calibri", size: 22 } } } },
       numbering: { config: lists },
-      sections: [{ children: [...report, ...end] }],
+      sections: [{ children: [...content, ...end] }],
     }),
   );
 }
@@ -84,7 +81,7 @@ function levels(start: number) {
   }));
 }
 
-function sourceLines(source: Source, words: SourceWords): Paragraph[] {
+function sourceLines(source: Source, report: Report): Paragraph[] {
   const { id, title, url } = source;
   const quote = quoteOf(source);
   const name = new Bookmark({ id: `source-${id}`, children: [new TextRun(`[${id}] `)] });
@@ -96,7 +93,7 @@ function sourceLines(source: Source, words: SourceWords): Paragraph[] {
   return [
     line,
     ...(quote ? [below({ text: clean(quote), italics: true })] : []),
-    ...(source.verified === false ? [below({ text: clean(words.unverified), color: "A02020" })] : []),
+    ...doubtsOf(source, report).map((doubt) => below({ text: clean(doubt), color: "A02020" })),
   ];
 }
 
@@ -119,9 +116,13 @@ class Writer {
   /** Each numbered list has its own counter: reference names and start numbers. */
   readonly lists = new Map<string, number>();
   readonly #known: Set<string>;
+  readonly #unconfirmed: UnconfirmedMarks;
+  /** How often each number has been cited so far. */
+  readonly #cited = new Map<string, number>();
 
-  constructor(knownSources: Set<string>) {
+  constructor(knownSources: Set<string>, unconfirmed: UnconfirmedMarks) {
     this.#known = knownSources;
+    this.#unconfirmed = unconfirmed;
   }
 
   blocks(tokens: Token[], level: number, within: IParagraphOptions = {}): Block[] {
@@ -282,7 +283,10 @@ class Writer {
   /** A number without a source is text. */
   #cite(number: string, run: IRunOptions): ParagraphChild[] {
     if (!this.#known.has(number)) return [new TextRun({ ...run, text: `[${number}]` })];
-    const children = [new TextRun({ ...run, text: `[${number}]`, superScript: true })];
+    const count = this.#cited.get(number) ?? 0;
+    this.#cited.set(number, count + 1);
+    const doubt = this.#unconfirmed.get(number)?.[count] === undefined ? "" : "?";
+    const children = [new TextRun({ ...run, text: `[${number}${doubt}]`, superScript: true })];
     return [new InternalHyperlink({ anchor: `source-${number}`, children })];
   }
 }
