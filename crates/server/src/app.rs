@@ -63,6 +63,7 @@ use crate::{
         live_config::LiveConfig,
         metrics::Metrics,
         secret::{Sealer, random_token},
+        secret_key,
         server_settings::ServerSettings,
     },
     runtime::{
@@ -240,7 +241,8 @@ impl App {
             .setting_changes()
             .await
             .context("cannot read the settings")?;
-        let sealer = Arc::new(Sealer::open(&config.data_dir)?);
+        let sealer = Arc::new(config.secret_key.open()?);
+        secret_key::check(&store, &sealer).await?;
         let server_settings = Arc::new(ServerSettings {
             applying: Mutex::default(),
             config: live.clone(),

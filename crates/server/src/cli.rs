@@ -20,7 +20,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::{
     app::App,
     cli::{
-        backup::{back_up, bring_back},
+        backup::{back_up, bring_back, check_is_there},
         doctor::Grade,
     },
     documents::fetch_model,
@@ -35,6 +35,7 @@ use crate::{
         config::{Config, DEFAULTS, Flags, LogFormat},
         listen::{ListenOptions, serve},
         redacted_stderr::RedactedStderr,
+        secret_key,
     },
     start,
 };
@@ -107,6 +108,9 @@ enum Command {
         #[command(flatten)]
         place: Place,
     },
+    /// The key with which stored secrets are encrypted
+    #[command(subcommand)]
+    SecretKey(SecretKeyCommand),
     /// Check whether the server on this machine is ready; the exit code is 0 if it is
     Health {
         /// The address it listens on, if it was started with this flag
@@ -187,6 +191,16 @@ enum SecondFactorCommand {
 }
 
 #[derive(Debug, Subcommand)]
+enum SecretKeyCommand {
+    /// Go on with the configured key, where the one that the database was used with is lost; stored secrets then have to be
+    /// entered again
+    Accept {
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 enum ModelsCommand {
     /// Download the built-in model's files from your own web server to where the server looks for them, and check them
     Fetch {
@@ -254,6 +268,15 @@ impl Cli {
                 let config = Config::load(&place.into_flags())?;
                 let restored = bring_back(&config, &file).await?;
                 print_line(&restored_report(&restored))
+            }
+            Command::SecretKey(SecretKeyCommand::Accept { place }) => {
+                let config = Config::load(&place.into_flags())?;
+                check_is_there(&config)?;
+                secret_key::accept(&config).await?;
+                print_line(&format!(
+                    "The database is used with {} from now on.",
+                    config.secret_key.place()
+                ))
             }
             Command::Health { listen, place } => {
                 let config = Config::load(&Flags {
@@ -433,6 +456,13 @@ pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyh
         listeners.push(listener.with_context(|| format!("cannot listen on {address}"))?);
     }
     let app = App::open(config, Clock::real(), start::tour(), agents).await?;
+    let (stopping, asked_to_stop) = (app.stopping.clone(), start::asked_to_stop());
+    app.tasks.spawn(async move {
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            () = asked_to_stop => stopping.cancel(),
+        }
+    });
     let options = ListenOptions::new(&app.config.now());
     let options = match file_limit {
         Some(limit) => options.within_files(limit),
@@ -450,13 +480,6 @@ pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyh
         print_line(&start::next_steps(&app).await?)?;
     }
     tracing::info!(data_dir = %app.config.now().data_dir.display(), "serving");
-    let stopping = app.stopping.clone();
-    app.tasks.spawn(async move {
-        tokio::select! {
-            () = stopping.cancelled() => {}
-            () = start::asked_to_stop() => stopping.cancel(),
-        }
-    });
     let drain_runs = async {
         app.stopping.cancelled().await;
         // Half of the time is for runs to finish, the other half for their streams to deliver the end.

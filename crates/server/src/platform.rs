@@ -19,6 +19,7 @@ pub mod proxies;
 pub(crate) mod redacted_stderr;
 pub(crate) mod request_context;
 pub mod secret;
+pub mod secret_key;
 pub(crate) mod server_settings;
 pub(crate) mod standard_webhooks;
 pub(crate) mod web_push;

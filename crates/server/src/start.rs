@@ -66,24 +66,29 @@ fn own_address() -> Option<IpAddr> {
     Some(socket.local_addr().ok()?.ip())
 }
 
-/// Waits for Ctrl-C or, from a service manager, SIGTERM.
+/// Listens for Ctrl-C or, from a service manager, SIGTERM, from the call on: one that arrives before the future is polled
+/// counts, too.
+#[cfg(unix)]
+pub fn asked_to_stop() -> impl Future<Output = ()> + Send {
+    use tokio::signal::unix::{Signal, SignalKind, signal};
+    let interrupted = signal(SignalKind::interrupt());
+    let terminated = signal(SignalKind::terminate());
+    let receive = async |listening: std::io::Result<Signal>| match listening {
+        Ok(mut signal) => _ = signal.recv().await,
+        Err(_) => std::future::pending().await,
+    };
+    async move {
+        tokio::select! {
+            () = receive(interrupted) => {}
+            () = receive(terminated) => {}
+        }
+    }
+}
+
+/// Waits for Ctrl-C.
+#[cfg(not(unix))]
 pub async fn asked_to_stop() {
-    let interrupted = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    let terminated = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signal) => _ = signal.recv().await,
-            Err(_) => std::future::pending().await,
-        }
-    };
-    #[cfg(not(unix))]
-    let terminated = std::future::pending::<()>();
-    tokio::select! {
-        () = interrupted => {}
-        () = terminated => {}
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
     }
 }

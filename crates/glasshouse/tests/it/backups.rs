@@ -8,6 +8,7 @@ use std::{
 };
 
 use axum::{Json, Router, http::HeaderMap, routing::get};
+use base64::{Engine, prelude::BASE64_STANDARD};
 use reqwest::Client;
 use serde_json::{Value, json};
 use sqlx::{Connection, Executor, SqliteConnection};
@@ -44,7 +45,11 @@ struct Running {
 
 impl Running {
     fn start(database: &str, dir: &Path) -> Self {
-        let mut command = glasshouse(database, dir, &["--listen", "127.0.0.1:0"]);
+        Self::from(glasshouse(database, dir, &["--listen", "127.0.0.1:0"]))
+    }
+
+    /// Started by this command.
+    fn from(mut command: Command) -> Self {
         command
             .env("GLASSHOUSE_LOG_LEVEL", "error")
             .env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
@@ -363,4 +368,62 @@ fn what_is_no_copy_is_refused_with_a_sentence() {
         "{words}"
     );
     fs::remove_dir_all(dir).unwrap();
+}
+
+/// A server with another key than the other servers of the database does not start, in place of doing half of its work.
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_of_a_database_have_the_same_key() {
+    let Some(cluster) = Cluster::start().await else {
+        return;
+    };
+    let database = cluster.url();
+    let (first, second) = (new_folder(), new_folder());
+    Running::start(&database, &first).stop();
+    let (good, words) = say(glasshouse(&database, &second, &["--listen", "127.0.0.1:0"]));
+    assert!(
+        !good && words.contains("the secret key is not the one"),
+        "{words}"
+    );
+    let (good, words) = say(glasshouse(&database, &second, &["doctor"]));
+    assert!(!good && words.contains("Secret key"), "{words}");
+
+    let key = BASE64_STANDARD.encode(fs::read(first.join("secret.key")).unwrap());
+    let with_key = |arguments: &[&str]| {
+        let mut command = glasshouse(&database, &second, arguments);
+        command.env("GLASSHOUSE_SECRET_KEY", &key);
+        command
+    };
+    Running::from(with_key(&["--listen", "127.0.0.1:0"])).stop();
+    // Its backup has the key, too.
+    let copy = second.join("copy.gz");
+    let (good, words) = say(with_key(&["backup", copy.to_str().unwrap()]));
+    assert!(good, "{words}");
+    let third = new_folder();
+    let (good, words) = say(glasshouse("", &third, &["restore", copy.to_str().unwrap()]));
+    assert!(good, "{words}");
+    Running::start("", &third).stop();
+
+    // A lost key is given up by a command only.
+    let (good, words) = say(glasshouse(&database, &second, &["secret-key", "accept"]));
+    assert!(good && words.contains("secret.key"), "{words}");
+    Running::start(&database, &second).stop();
+    let (good, _) = say(glasshouse(&database, &first, &["--listen", "127.0.0.1:0"]));
+    assert!(!good);
+}
+
+#[tokio::test]
+async fn a_copy_without_the_key_starts_with_a_new_one() {
+    let (old, new) = (new_folder(), new_folder());
+    Running::start("", &old).stop();
+    let copy = old.join("copy.gz");
+    let path = copy.to_str().unwrap();
+    let (good, words) = say(glasshouse("", &old, &["backup", "--without-key", path]));
+    assert!(good, "{words}");
+    let (good, words) = say(glasshouse("", &new, &["restore", path]));
+    assert!(good, "{words}");
+    Running::start("", &new).stop();
+    assert_ne!(
+        fs::read(old.join("secret.key")).unwrap(),
+        fs::read(new.join("secret.key")).unwrap()
+    );
 }

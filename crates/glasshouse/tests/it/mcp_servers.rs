@@ -295,8 +295,20 @@ async fn one_of_the_file_stays_as_it_is() {
     until_state(&server, &ada, "near", "connected").await;
     stop(server).await;
 
-    // With another key file the secrets are unreadable, and no request is sent without them.
-    std::fs::remove_file(folder.join("data").join("secret.key")).unwrap();
+    // With another key the secrets are unreadable, and no request is sent without them.
+    let data = folder.join("data");
+    std::fs::remove_file(data.join("secret.key")).unwrap();
+    let accepted = std::process::Command::new(env!("CARGO_BIN_EXE_glasshouse"))
+        .args(["secret-key", "accept", "--data-dir"])
+        .arg(&data)
+        .env_clear()
+        .env(
+            "GLASSHOUSE_DATABASE_URL",
+            format!("sqlite://{}", folder.join("test.db").display()),
+        )
+        .output()
+        .unwrap();
+    assert!(accepted.status.success(), "{accepted:?}");
     let server = start(&folder, "", "").await;
     let login = json!({"email": EMAIL, "password": PASSWORD});
     let ada = server.post("/api/v1/login", "", &login).await.cookie();

@@ -4,25 +4,21 @@ mod file;
 
 use std::{
     fs,
-    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, bail, ensure};
-use store::{Damage, Part, Restored, StoreError, dump, restore};
+use store::{Damage, Part, Restored, Store, StoreError, dump, restore};
 
 use crate::platform::{
     clock::Clock,
     config::Config,
     data_dir::{create_data_dir, hold_data_dir},
-    secret::{random_token, write_private},
+    secret::{KEY_BYTES, random_token, write_private},
+    secret_key,
 };
 use file::{Copy, Entry, Writer};
 
-/// Name of the key file, in the data folder and in the backup.
-const KEY: &str = "secret.key";
-/// Size of the key, bytes.
-const KEY_BYTES: usize = 32;
 /// Maximum number of damaged values that are listed.
 const MAX_NAMED: usize = 100;
 
@@ -85,11 +81,11 @@ async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Re
         .await
         .context("the database cannot be copied")?;
     if with_key {
-        match fs::read(config.data_dir.join(KEY)) {
-            Ok(key) => writer.file(KEY, &key).context("cannot write the copy")?,
-            // A server that was never started has encrypted nothing.
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(error).context("cannot read the key file"),
+        // A server that was never started has encrypted nothing.
+        if let Some(key) = config.secret_key.existing()? {
+            writer
+                .file(secret_key::FILE, &key)
+                .context("cannot write the copy")?;
         }
     }
     copied.rows = writer.finish().context("cannot write the copy")?;
@@ -131,7 +127,7 @@ impl BackedUp {
 }
 
 /// Opening a missing database would create an empty one, and a backup of that is useless.
-fn check_is_there(config: &Config) -> anyhow::Result<()> {
+pub(super) fn check_is_there(config: &Config) -> anyhow::Result<()> {
     if config.database_url.starts_with("sqlite://") && !config.data_dir.exists() {
         bail!(
             "there is no data folder {}: start the server once first",
@@ -161,38 +157,37 @@ pub async fn bring_back(config: &Config, source: &Path) -> anyhow::Result<Restor
     for entry in &mut copy {
         if let Entry::File { name, content } = entry? {
             ensure!(
-                name == KEY && content.len() == KEY_BYTES,
+                name == secret_key::FILE,
                 "the copy has a file that does not belong in it"
             );
+            let content: [u8; KEY_BYTES] = content
+                .try_into()
+                .ok()
+                .context("the key in the copy is damaged")?;
             ensure!(key.replace(content).is_none(), "the copy has two keys");
         }
     }
     create_data_dir(&config.data_dir)?;
     let _held = hold_data_dir(&config.data_dir).await?;
-    let place = config.data_dir.join(KEY);
-    let is_new_key = match (&key, fs::read(&place)) {
-        (None, _) => false,
-        (Some(key), Ok(there)) => {
-            ensure!(
-                *key == there,
-                "{} is another key than the copy's: name an empty data folder, or move that file away",
-                place.display()
-            );
-            false
-        }
-        (Some(_), Err(error)) if error.kind() == ErrorKind::NotFound => true,
-        (Some(_), Err(error)) => return Err(error).context("cannot read the key file"),
-    };
+    let existing = config.secret_key.existing()?;
+    if let (Some(key), Some(existing)) = (&key, &existing) {
+        ensure!(
+            key == existing,
+            "{} is another key than the copy's: name an empty data folder, or move that key away",
+            config.secret_key.place()
+        );
+    }
     let parts = Copy::open(source)?.filter_map(|entry| match entry {
         Ok(Entry::Part(part)) => Some(Ok(part)),
         Ok(Entry::File { .. }) => None,
         Err(error) => Some(Err(format!("{error:#}"))),
     });
     // The key goes first: rows are useless without it, but not the other way round.
-    if let Some(key) = key.filter(|_| is_new_key) {
-        write_private(&place, &key).with_context(|| format!("cannot write {}", place.display()))?;
+    if let (Some(key), None) = (&key, existing) {
+        let place = config.data_dir.join(secret_key::FILE);
+        write_private(&place, key).with_context(|| format!("cannot write {}", place.display()))?;
     }
-    restore(&config.database_url, parts).await.map_err(|error| match error {
+    let restored = restore(&config.database_url, parts).await.map_err(|error| match error {
         StoreError::Conflict("not empty") => anyhow::anyhow!(
             "the database is not empty: name another data folder, or an empty database, and change the settings once \
              all is well"
@@ -202,5 +197,12 @@ pub async fn bring_back(config: &Config, source: &Path) -> anyhow::Result<Restor
         }
         StoreError::Conflict(_) => anyhow::anyhow!("the copy holds two rows that cannot both be there"),
         error => anyhow::Error::from(error).context("the copy cannot be brought back"),
-    })
+    })?;
+    if key.is_none() && existing.is_none() {
+        // Its secrets have to be entered again, with the key of this server.
+        let store = Store::open(&config.database_url).await?;
+        secret_key::forget(&store).await?;
+        store.close().await;
+    }
+    Ok(restored)
 }

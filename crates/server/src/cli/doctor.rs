@@ -26,7 +26,7 @@ use crate::{
         clock::Clock,
         config::{Config, ConfiguredConnection},
         live_config::LiveConfig,
-        secret::Sealer,
+        secret_key,
     },
     start,
     tools::programs::ProgramsHere,
@@ -260,7 +260,8 @@ async fn model_servers(
         return (configured(), None);
     };
     let opened = async {
-        let sealer = Arc::new(Sealer::open(&config.data_dir)?);
+        let sealer = Arc::new(config.secret_key.open()?);
+        secret_key::check(store, &sealer).await?;
         let http = HttpClient::new()?;
         let live = LiveConfig::new(config.clone());
         Models::open(&live, store.clone(), sealer, http, start::tour()).await
@@ -273,8 +274,8 @@ async fn model_servers(
             (settings.collect(), None)
         }
         Err(error) => {
-            let advice = "restore secret.key from a backup; without it, enter the keys of the model servers again";
-            let finding = Finding::problem("Key file", format!("{error:#}"), advice);
+            let advice = "restore secret.key from a backup, or set GLASSHOUSE_SECRET_KEY";
+            let finding = Finding::problem("Secret key", format!("{error:#}"), advice);
             (configured(), Some(finding))
         }
     }

@@ -41,7 +41,7 @@ use sources::Sources;
 use store::SessionLifetime;
 use toml::Table;
 
-use crate::platform::{model_aliases::Aliases, proxies::Proxies};
+use crate::platform::{model_aliases::Aliases, proxies::Proxies, secret_key::SecretKey};
 
 pub use admission::Admission;
 pub use changed_in::ChangedIn;
@@ -108,6 +108,8 @@ pub struct Config {
     pub trusted_proxies: Proxies,
     /// The folder of the database and the key file.
     pub data_dir: PathBuf,
+    /// The key with which stored secrets are encrypted.
+    pub secret_key: SecretKey,
     /// The database, for `Store::open`.
     pub database_url: String,
     /// How callers authenticate.
@@ -231,6 +233,8 @@ struct Raw {
     cors_allow_origins: Vec<String>,
     trusted_proxies: Vec<String>,
     data_dir: String,
+    secret_key: String,
+    secret_key_file: String,
     database_url: String,
     auth: Auth,
     oidc: oidc::RawOidc,
@@ -480,6 +484,7 @@ impl Raw {
             cors_allow_origins: parse_origins(&self.cors_allow_origins)?,
             trusted_proxies: Proxies::parse(&self.trusted_proxies)
                 .map_err(|problem| anyhow::anyhow!("trusted_proxies {problem}"))?,
+            secret_key: SecretKey::parse(&self.secret_key, &self.secret_key_file, &data_dir)?,
             data_dir,
             database_url,
             auth: self.auth,

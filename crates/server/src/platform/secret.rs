@@ -1,12 +1,7 @@
 //! Secrets: random tokens, their hashes, and model server keys encrypted at rest.
 
-use std::{
-    fs, io,
-    io::{ErrorKind, Read, Write},
-    path::Path,
-};
+use std::{fs, io, io::Write, path::Path};
 
-use anyhow::Context;
 use data_encoding::HEXLOWER;
 use llm::Secret;
 use ring::{
@@ -48,7 +43,10 @@ pub fn hash_token(token: &str) -> [u8; 32] {
     hash
 }
 
-/// Encrypts and decrypts keys with the server's own key, which is stored next to the database, not in it.
+/// Length of the secret key, bytes.
+pub(crate) const KEY_BYTES: usize = 32;
+
+/// Encrypts and decrypts stored secrets with the [secret key](super::secret_key), which is not in the database.
 pub struct Sealer {
     sealing: LessSafeKey,
     /// The root from which signing keys are derived.
@@ -61,40 +59,13 @@ pub struct Sealer {
 pub struct CannotOpen;
 
 impl Sealer {
-    /// Reads `secret.key` in `data_dir`, or creates it at the first start, readable by its owner only.
-    ///
-    /// # Errors
-    /// If the file cannot be read or created, or is not a valid key.
-    pub fn open(data_dir: &Path) -> anyhow::Result<Self> {
-        let path = data_dir.join("secret.key");
-        let file = match fs::File::open(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                create_key_file(data_dir, &path).and_then(|()| fs::File::open(&path))
-            }
-            other => other,
-        };
-        let unreadable = || format!("cannot read or make the key file {}", path.display());
-        let mut file = file.with_context(unreadable)?;
-        #[cfg(unix)]
-        check_private(&path, &file.metadata().with_context(unreadable)?)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).with_context(unreadable)?;
-        let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes).map_err(|_| {
-            anyhow::anyhow!(
-                "the key file {} is damaged: restore it from a backup",
-                path.display()
-            )
-        })?;
-        anyhow::ensure!(
-            !is_guessable(&bytes),
-            "the key file {} holds no secret but what somebody typed or zeros: delete it, and the program makes a new one; \
-             stored keys of model servers then have to be entered again",
-            path.display()
-        );
-        let root = hmac::Key::new(hmac::HMAC_SHA256, &bytes);
-        Ok(Self {
-            sealing: LessSafeKey::new(key),
-            root,
+    /// With a key of 256 random bits.
+    #[must_use]
+    pub(super) fn new(key: &[u8; KEY_BYTES]) -> Option<Self> {
+        let sealing = UnboundKey::new(&CHACHA20_POLY1305, key).ok()?;
+        Some(Self {
+            sealing: LessSafeKey::new(sealing),
+            root: hmac::Key::new(hmac::HMAC_SHA256, key),
         })
     }
 
@@ -139,50 +110,6 @@ impl Sealer {
     }
 }
 
-/// Rejects a key file that other users may read or write, as ssh does. A file that we do not own, such as a secret
-/// mounted by a container runtime, may be readable by others; this is logged, because its permissions are not ours to
-/// change.
-#[cfg(unix)]
-fn check_private(path: &Path, found: &fs::Metadata) -> anyhow::Result<()> {
-    use std::os::unix::fs::MetadataExt;
-    let mode = found.mode() & 0o777;
-    let path = path.display();
-    let is_own = found.uid() == rustix::process::geteuid().as_raw();
-    let refused = if is_own { 0o077 } else { 0o022 };
-    anyhow::ensure!(
-        mode & refused == 0,
-        "others may read or change the key file {path} (its mode is {mode:04o}): run `chmod 600 {path}`; where it is mounted \
-         into a container, mount it with the mode 0400"
-    );
-    if mode & 0o004 != 0 {
-        tracing::warn!(
-            "every user of this machine can read the key file {path}, which belongs to another user"
-        );
-    }
-    Ok(())
-}
-
-/// Whether the key was obviously not generated randomly: one repeated byte, or printable text, which 32 random bytes
-/// never are.
-fn is_guessable(key: &[u8]) -> bool {
-    key.windows(2).all(|pair| pair[0] == pair[1])
-        || key.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\n'))
-}
-
-/// Writes the complete key under a temporary name first, so that no crash leaves a partial one. If two servers start at
-/// the same time, the first wins, and the second reads the first one's key.
-fn create_key_file(data_dir: &Path, path: &Path) -> io::Result<()> {
-    let bytes = random_bytes::<32>().map_err(io::Error::other)?;
-    let name = HEXLOWER.encode(&random_bytes::<8>().map_err(io::Error::other)?);
-    let new = data_dir.join(format!("secret.key.{name}"));
-    let linked = write_private(&new, &bytes).and_then(|()| fs::hard_link(&new, path));
-    let removed = fs::remove_file(&new);
-    match linked {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-        _ => removed,
-    }
-}
-
 /// Creates a file that only its owner may read, and syncs it to disk.
 pub(crate) fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
@@ -197,77 +124,6 @@ pub(crate) fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn folder() -> std::path::PathBuf {
-        let dir =
-            std::env::temp_dir().join(format!("glasshouse-secret-{}", domain::RunId::generate()));
-        fs::create_dir_all(&dir).unwrap();
-        dir
-    }
-
-    #[test]
-    fn a_sealed_key_opens_after_a_restart_and_for_its_owner_only() {
-        let dir = folder();
-        let key = Secret::new("sk-very-secret");
-        let sealed = Sealer::open(&dir).unwrap().seal("conn_1", &key).unwrap();
-        assert!(!sealed.windows(6).any(|part| part == b"secret"));
-        let again = Sealer::open(&dir).unwrap();
-        assert_eq!(again.unseal("conn_1", &sealed), Ok(key));
-        assert_eq!(again.unseal("conn_2", &sealed), Err(CannotOpen));
-        assert_eq!(again.unseal("conn_1", &sealed[1..]), Err(CannotOpen));
-        assert_eq!(again.unseal("conn_1", b""), Err(CannotOpen));
-        fs::remove_dir_all(dir).unwrap();
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn the_key_file_is_the_owners_alone() {
-        use std::os::unix::fs::PermissionsExt;
-        let dir = folder();
-        Sealer::open(&dir).unwrap();
-        let mode = fs::metadata(dir.join("secret.key"))
-            .unwrap()
-            .permissions()
-            .mode();
-        assert_eq!(mode & 0o777, 0o600);
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
-        for key in [
-            &b""[..],
-            b"short",
-            &[0; 32],
-            &[0xff; 32],
-            b"change-me-change-me-change-me-ok",
-            &[7; 33],
-        ] {
-            fs::write(dir.join("secret.key"), key).unwrap();
-            assert!(Sealer::open(&dir).is_err(), "{key:?}");
-        }
-        fs::remove_dir_all(dir).unwrap();
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_key_file_that_others_can_read_is_refused() {
-        use std::os::unix::fs::PermissionsExt;
-        let dir = folder();
-        Sealer::open(&dir).unwrap();
-        let path = dir.join("secret.key");
-        let open = |mode: u32| {
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            Sealer::open(&dir).err().map(|error| format!("{error:#}"))
-        };
-        for mode in [0o600, 0o400] {
-            assert_eq!(open(mode), None, "{mode:o}");
-        }
-        for mode in [0o644, 0o640, 0o604, 0o620, 0o602, 0o444, 0o666] {
-            let refused = open(mode).unwrap_or_default();
-            assert!(
-                refused.contains("chmod 600") && refused.contains(&format!("{mode:04o}")),
-                "{refused}"
-            );
-        }
-        fs::remove_dir_all(dir).unwrap();
-    }
 
     #[test]
     fn tokens_differ_and_hash_the_same() {

@@ -7,6 +7,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   cors_allow_origins: "مواقع ويب أخرى يحق لصفحاتها استدعاء API من المتصفح.",
   trusted_proxies: "الخوادم الوسيطة التي يُوثق بترويسة X-Forwarded-For منها.",
   data_dir: "مجلد قاعدة البيانات وملف المفاتيح. فارغ: مجلد بيانات المستخدم.",
+  secret_key: "المفتاح الذي تُشفَّر به الأسرار المحفوظة. فارغ: secret.key في مجلد البيانات.",
+  secret_key_file: "ملف يحوي هذا المفتاح، مثل ملف يوصله Kubernetes.",
   database_url: "عنوان قاعدة بيانات PostgreSQL. فارغ: SQLite في مجلد البيانات.",
   auth: "طريقة المصادقة: «password»، أو «none» التي تجعل الجميع مشرفين.",
   session_hours: "عدد الساعات التي يبقى فيها المتصفح مسجّل الدخول بعد آخر استخدام.",

@@ -8,6 +8,9 @@ export const serverSettings: Readonly<Record<string, string>> = {
   cors_allow_origins: "Andere Websites, deren Seiten die API aus dem Browser aufrufen dürfen.",
   trusted_proxies: "Proxys, deren `X-Forwarded-For` geglaubt wird, als Adressen oder Netzwerke.",
   data_dir: "Ordner der Datenbank und der Schlüsseldatei, mit der Geheimnisse verschlüsselt werden.",
+  secret_key:
+    "Der Schlüssel, mit dem gespeicherte Geheimnisse verschlüsselt werden. Leer: `secret.key` im Datenordner.",
+  secret_key_file: "Datei mit diesem Schlüssel, zum Beispiel von Kubernetes eingehängt.",
   database_url: "Adresse einer PostgreSQL-Datenbank. Leer: SQLite im Datenordner.",
   auth: "Wie sich Aufrufende authentifizieren: `password`, oder `none`, das alle zu Admins macht.",
   session_hours: "Stunden, die ein Browser nach der letzten Nutzung angemeldet bleibt.",

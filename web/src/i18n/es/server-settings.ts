@@ -7,6 +7,9 @@ export const serverSettings: Readonly<Record<string, string>> = {
   cors_allow_origins: "Orígenes de otros sitios cuyas páginas pueden llamar a la API desde el navegador.",
   trusted_proxies: "Proxies en cuyo «X-Forwarded-For» se confía.",
   data_dir: "Carpeta de la base de datos y del archivo de clave. Vacío: la carpeta de datos del usuario.",
+  secret_key:
+    "La clave con la que se cifran los secretos guardados. Vacío: secret.key en la carpeta de datos.",
+  secret_key_file: "Archivo con esa clave, por ejemplo uno montado por Kubernetes.",
   database_url: "Dirección de PostgreSQL. Vacío: SQLite en la carpeta de datos.",
   auth: "Cómo se identifican las personas. «none» convierte a todos los de esta máquina en administradores.",
   session_hours: "Horas que un navegador mantiene la sesión tras su último uso.",

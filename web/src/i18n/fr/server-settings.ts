@@ -8,6 +8,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   trusted_proxies: "Proxys dont l’en-tête « X-Forwarded-For » est pris en compte.",
   data_dir:
     "Dossier de la base de données et du fichier de clé. Vide : le dossier de données de l’utilisateur.",
+  secret_key: "La clé de chiffrement des secrets enregistrés. Vide : secret.key dans le dossier de données.",
+  secret_key_file: "Fichier contenant cette clé, par exemple monté par Kubernetes.",
   database_url: "Adresse de PostgreSQL. Vide : SQLite dans le dossier de données.",
   auth: "Mode d’authentification. « none » : tout le monde est administrateur.",
   session_hours: "Heures pendant lesquelles un navigateur reste connecté après sa dernière utilisation.",

@@ -8,6 +8,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   cors_allow_origins: "ブラウザーから API を呼び出せる、他のウェブサイトのオリジン。",
   trusted_proxies: "X-Forwarded-For を信頼するプロキシ（アドレスまたはネットワーク）。",
   data_dir: "データベースとキーファイルのフォルダー。空：ユーザーのデータフォルダー。",
+  secret_key: "保存された秘密情報を暗号化する鍵。空：データフォルダーの secret.key。",
+  secret_key_file: "その鍵のファイル。たとえば Kubernetes がマウントするもの。",
   database_url: "PostgreSQL データベースのアドレス。空：データフォルダーの SQLite。",
   auth: "認証方法。「none」では全員が管理者になります。",
   session_hours: "最後の使用後、ブラウザーでログイン状態を保つ時間数。",

@@ -7,6 +7,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   cors_allow_origins: "Origens de outros sites cujas páginas podem chamar a API pelo navegador.",
   trusted_proxies: "Proxies cujo `X-Forwarded-For` é confiável.",
   data_dir: "Pasta do banco de dados e do arquivo de chave. Vazio: a pasta de dados do usuário.",
+  secret_key: "A chave que criptografa os segredos guardados. Vazio: secret.key na pasta de dados.",
+  secret_key_file: "Arquivo com essa chave, por exemplo um montado pelo Kubernetes.",
   database_url: "Endereço de um banco PostgreSQL. Vazio: SQLite na pasta de dados.",
   auth: "Como as pessoas se autenticam. `none` torna todos administradores.",
   session_hours: "Horas que um navegador mantém o login após o último uso.",

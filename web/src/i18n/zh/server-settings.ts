@@ -8,6 +8,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   cors_allow_origins: "允许其页面从浏览器调用 API 的其他网站来源。",
   trusted_proxies: "信任其 X-Forwarded-For 的代理，可为地址或网络。",
   data_dir: "数据库和密钥文件所在的文件夹。留空：用户数据文件夹。",
+  secret_key: "用于加密所存机密的密钥。留空：数据文件夹中的 secret.key。",
+  secret_key_file: "包含该密钥的文件，例如由 Kubernetes 挂载的文件。",
   database_url: "PostgreSQL 数据库的地址。留空：数据文件夹中的 SQLite。",
   auth: "身份验证方式。“none”会让所有人成为管理员。",
   session_hours: "浏览器上次使用后保持登录的小时数。",

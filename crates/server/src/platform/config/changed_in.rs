@@ -44,6 +44,8 @@ const PLACES: &[(&str, ChangedIn)] = &[
     ("cors_allow_origins", Operator),
     ("trusted_proxies", Operator),
     ("data_dir", Start),
+    ("secret_key", Start),
+    ("secret_key_file", Start),
     ("database_url", Start),
     ("auth", Operator),
     ("session_hours", WebApp),

@@ -105,7 +105,11 @@ impl Setting {
         let account = || {
             let vault = Vault {
                 store: store.clone(),
-                sealer: Arc::new(Sealer::open(folder.path()).unwrap()),
+                sealer: Arc::new(
+                    crate::platform::secret_key::SecretKey::DataFolder(folder.path().into())
+                        .open()
+                        .unwrap(),
+                ),
                 clock: clock.clone(),
                 http: HttpClient::new().unwrap(),
                 outbound: Outbound::new(Allowed::default()),
