@@ -91,7 +91,7 @@ fn may_read_row(reader: &str, table: &str, readers: &str, of_row: &str) -> Strin
          OR {readers}.kind = 'domain' AND SUBSTR(users.email_key, \
          LENGTH(users.email_key) - LENGTH({readers}.name_key)) = '@' || {readers}.name_key)) \
          OR EXISTS (SELECT 1 FROM {readers} JOIN user_groups \
-         ON {readers}.name_key IN (user_groups.name_key, LOWER(user_groups.provider_name)) \
+         ON {readers}.name_key IN (user_groups.name_key, user_groups.provider_key) \
          JOIN group_members ON group_members.group_id = user_groups.id AND group_members.member = {reader} \
          WHERE {of_row} AND {readers}.kind = 'group'))"
     )

@@ -4,7 +4,8 @@ use domain::{GroupId, InvitationId, UserId};
 
 use crate::{
     Store, StoreError,
-    query::{Row, Tx},
+    db::Db,
+    query::{Row, Tx, readable},
 };
 
 /// Maximum number of rows in one statement.
@@ -175,8 +176,8 @@ impl Store {
         if there.get::<i64>("there")? >= max {
             return Err(StoreError::Conflict("limit"));
         }
-        let sql = "INSERT INTO user_groups (id, name, name_key, description, provider_name, created_at) \
-                   VALUES ($1, $2, $3, $4, $5, $6)";
+        let sql = "INSERT INTO user_groups (id, name, name_key, description, provider_name, provider_key, created_at) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7)";
         let query = tx
             .query(sql)
             .id(group.id)
@@ -184,7 +185,8 @@ impl Store {
             .text(&group.name.to_lowercase());
         let query = query
             .text(&group.description)
-            .optional_text(group.provider_name.as_deref());
+            .optional_text(group.provider_name.as_deref())
+            .optional_text(provider_key(group).as_deref());
         query
             .bind(group.created_at)
             .execute()
@@ -202,7 +204,7 @@ impl Store {
         let mut tx = self.db().begin().await?;
         changed(&mut tx).await?;
         let before = read(&tx.query(IS_THERE).id(group.id).fetch_one().await?)?;
-        let sql = "UPDATE user_groups SET name = $2, name_key = $3, description = $4, provider_name = $5 \
+        let sql = "UPDATE user_groups SET name = $2, name_key = $3, description = $4, provider_name = $5, provider_key = $6 \
                    WHERE id = $1";
         let query = tx
             .query(sql)
@@ -211,7 +213,8 @@ impl Store {
             .text(&group.name.to_lowercase());
         let query = query
             .text(&group.description)
-            .optional_text(group.provider_name.as_deref());
+            .optional_text(group.provider_name.as_deref())
+            .optional_text(provider_key(group).as_deref());
         query.execute().await.map_err(name_taken)?;
         if before.provider_name != group.provider_name {
             let sql =
@@ -429,6 +432,30 @@ pub(crate) async fn join_invited(
                RETURNING group_id";
     let rows = tx.query(sql).id(invitation).id(person).fetch_all().await?;
     rows.iter().map(|row| row.id("group_id")).collect()
+}
+
+/// The provider's name in lower case, as readers of documents are stored: databases fold ASCII letters only.
+fn provider_key(group: &Group) -> Option<String> {
+    group.provider_name.as_deref().map(str::to_lowercase)
+}
+
+/// Folds the provider's names of groups that were stored before they were folded.
+pub(crate) async fn fold_provider_names(db: &Db) -> Result<(), StoreError> {
+    let sql =
+        "SELECT id, provider_name, provider_key FROM user_groups WHERE provider_name IS NOT NULL";
+    let rows = db.read(sql).fetch_all().await?;
+    let names = readable(&rows, |row| {
+        let name: String = row.get("provider_name")?;
+        let key: Option<String> = row.get("provider_key")?;
+        Ok((row.id::<GroupId>("id")?, name.to_lowercase(), key))
+    });
+    for (id, folded, key) in names {
+        if key.as_ref() != Some(&folded) {
+            let sql = "UPDATE user_groups SET provider_key = $2 WHERE id = $1";
+            db.write(sql).id(id).text(&folded).execute().await?;
+        }
+    }
+    Ok(())
 }
 
 /// First in each transaction, so that changes are serialized.

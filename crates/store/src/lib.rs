@@ -174,6 +174,7 @@ impl Store {
     /// or was made by a newer version of this program.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let db = Db::open(url).await?;
+        groups::fold_provider_names(&db).await?;
         let writer = Writer::start(db.for_writer());
         Ok(Self(Arc::new(Inner { db, writer })))
     }

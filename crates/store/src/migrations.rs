@@ -87,6 +87,7 @@ migrations![
     "0063_cited_documents",
     "0064_sources_of_documents",
     "0065_unproven_addresses",
+    "0067_followed_sources",
 ];
 
 /// Migrates a database up to that number, or to the newest before it.

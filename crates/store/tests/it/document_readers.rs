@@ -22,7 +22,7 @@ on_every_database!(
     rights_change_at_once,
     addresses_are_proven
 );
-on_lasting_databases!(earlier_sign_ups_are_unproven);
+on_lasting_databases!(earlier_sign_ups_are_unproven, earlier_groups_are_folded);
 
 const MISSING: StoreError = StoreError::NotFound;
 const LIMITS: CollectionLimits = CollectionLimits {
@@ -101,7 +101,10 @@ async fn collection(store: &Store, owner: UserId) -> Collection {
             )),
         ),
         ("group", Some(readers(&[], &["SALES"], &[]))),
-        ("provider", Some(readers(&[], &["Okta-Legal"], &[]))),
+        (
+            "provider",
+            Some(readers(&[], &["OKTA-ÖFFENTLICHKEIT Юристы"], &[])),
+        ),
         (
             "domain",
             Some(readers(&[], &[], &["Corp.example", "c_rp.example"])),
@@ -223,7 +226,13 @@ async fn readers_find_their_documents(store: Store) {
     let member = account(&store, "member@other.example").await;
     group(&store, "Sales", None, member).await;
     let provided = account(&store, "provided@other.example").await;
-    group(&store, "Legal", Some("okta-LEGAL"), provided).await;
+    group(
+        &store,
+        "Legal",
+        Some("Okta-öffentlichkeit ЮРИСТЫ"),
+        provided,
+    )
+    .await;
     let colleague = account(&store, "somebody@CORP.example").await;
     // Neither another domain with the same end, nor a part of it, nor one that a pattern would match.
     let alike = account(&store, "somebody@evilcorp.example").await;
@@ -500,4 +509,37 @@ async fn earlier_sign_ups_are_unproven(url: String) {
             .unwrap()
     };
     assert_eq!(found, ["alone@corp.example", "anyhow@corp.example"]);
+}
+
+/// A group that an earlier version stored, when databases folded the provider's names: ASCII letters only.
+async fn earlier_groups_are_folded(url: String) {
+    let store = Store::open(&url).await.unwrap();
+    let owner = account(&store, "ada@other.example").await;
+    let member = account(&store, "bob@other.example").await;
+    group(&store, "Legal", Some("ЮРИСТЫ"), member).await;
+    let of = add(&store, owner, "Work").await;
+    store.set_graph(owner, of.id, true).await.unwrap();
+    let restricted = readers(&[], &["Юристы"], &[]);
+    let document = read(&store, &of, "a", "x", Some(restricted)).await;
+    let change = ReadersChange {
+        open: true,
+        ..ReadersChange::default()
+    };
+    store
+        .set_collection_readers(of.id, &change, 5)
+        .await
+        .unwrap();
+    assert!(is_proven(&store, &of, document, member).await);
+    store.close().await;
+
+    let unfold = "UPDATE user_groups SET provider_key = provider_name";
+    if url.starts_with("postgres") {
+        let mut rows = PgConnection::connect(&url).await.unwrap();
+        rows.execute(unfold).await.unwrap();
+    } else {
+        let mut rows = SqliteConnection::connect(&url).await.unwrap();
+        rows.execute(unfold).await.unwrap();
+    }
+    let store = Store::open(&url).await.unwrap();
+    assert!(is_proven(&store, &of, document, member).await);
 }
