@@ -154,8 +154,14 @@ test("many documents are deleted only if their number is agreed to", async () =>
   await picture("question");
   await button("Keep them", question).press("Enter");
   await stateOf("Pages")
-    .getByText(/^Stopped /)
+    .getByText(/^Nothing deleted: you kept 11 documents that are no longer in the source/)
     .waitFor();
+  await button("Log of “Pages”").press("Enter");
+  const log = dialog("Log of “Pages”");
+  const kept = log.locator("details").first().locator("li", { hasText: "No longer in the source" });
+  await until("the log has the kept documents", async () => (await kept.count()) === 11);
+  await picture("kept");
+  await page.keyboard.press("Escape");
   await documents(12).waitFor();
   assert.equal(await question.count(), 0);
 
@@ -179,7 +185,7 @@ test("a source that fails says why, and keeps its secret only at the same addres
   await form.getByLabel("Address of the feed").fill("ftp://127.0.0.1/feed.xml");
   await form.getByLabel("Synchronize").selectOption("Only by hand");
   await button("Add", form).press("Enter");
-  await form.getByText(/^Not valid: /).waitFor();
+  await form.getByText(/^It is not a usable address/).waitFor();
   assert.equal(await form.getByLabel("Address of the feed").getAttribute("aria-invalid"), "true");
   await form.getByLabel("Address of the feed").fill(`${web.url}/feed.xml`);
   await form.getByText("More", { exact: true }).click();
@@ -197,7 +203,7 @@ test("a source that fails says why, and keeps its secret only at the same addres
   await button("Edit “Feed (RSS, Atom)”").press("Enter");
   const edit = dialog("Edit “Feed (RSS, Atom)”");
   await edit.getByText("More", { exact: true }).click();
-  await edit.getByText("Stored. Leave empty to keep it.").waitFor();
+  await edit.getByText("Stored, and never shown. Enter a new one to replace it.").waitFor();
   await edit.getByLabel("User").fill("bob");
   await edit.getByText("The address or account has changed: enter it again.").waitFor();
   await edit.getByLabel("User").fill("ada");
@@ -222,6 +228,41 @@ test("a source that fails says why, and keeps its secret only at the same addres
   await stateOf("News")
     .getByText(/ · no changes$/)
     .waitFor();
+});
+
+test("a stored secret is removed, and the audit log says so", async () => {
+  await button("Edit “News”").press("Enter");
+  const edit = dialog("Edit “News”");
+  await edit.getByText("More", { exact: true }).click();
+  await button("Remove it", edit).press("Enter");
+  await edit.getByText("It is removed when you save.").waitFor();
+  await button("Keep it", edit).press("Enter");
+  await edit.getByText("Stored, and never shown. Enter a new one to replace it.").waitFor();
+  await button("Remove it", edit).press("Enter");
+  await check(page, "the removal of a secret");
+  await picture("secret");
+  await button("Save", edit).press("Enter");
+  await edit.waitFor({ state: "detached" });
+  await button("Synchronize “News” now").press("Enter");
+  await stateOf("News")
+    .getByText(/^Failed .*: The source refuses access\./)
+    .waitFor();
+  await button("Edit “News”").press("Enter");
+  await edit.getByText("More", { exact: true }).click();
+  assert.equal(await button("Remove it", edit).count(), 0);
+  await edit.getByLabel("Password").fill("engine");
+  await button("Save", edit).press("Enter");
+  await edit.waitFor({ state: "detached" });
+
+  const collection = page.url();
+  await page.goto("/settings/audit");
+  await page.getByText("Refused to delete many documents of source").first().waitFor();
+  await page.getByText("Agreed to delete many documents of source").first().waitFor();
+  await page.getByText("Changed source").first().waitFor();
+  await check(page, "sources in the audit log");
+  await picture("audit");
+  await page.goto(collection);
+  await rowOf("News").waitFor();
 });
 
 test("others who read the collection see no sources, and have no folders of the server", async () => {

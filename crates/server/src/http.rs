@@ -568,22 +568,26 @@ pub fn table() -> Vec<Route> {
             User,
             "/api/v1/knowledge/{collection}/sources",
             knowledge::sources::create,
-        ),
+        )
+        .noted("source.create"),
         put(
             User,
             "/api/v1/knowledge/{collection}/sources/{source}",
             knowledge::sources::change,
-        ),
+        )
+        .noted("source.change"),
         delete(
             User,
             "/api/v1/knowledge/{collection}/sources/{source}",
             knowledge::sources::delete,
-        ),
+        )
+        .noted("source.delete"),
         post(
             User,
             "/api/v1/knowledge/{collection}/sources/{source}/sync",
             knowledge::sources::synchronize,
-        ),
+        )
+        .noted("source.sync"),
         get(
             User,
             "/api/v1/knowledge/{collection}/sources/{source}/syncs",
@@ -608,12 +612,14 @@ pub fn table() -> Vec<Route> {
             User,
             "/api/v1/knowledge/{collection}/sync/{sync}/complete",
             knowledge::syncs::complete,
-        ),
+        )
+        .noted("source.confirm"),
         post(
             User,
             "/api/v1/knowledge/{collection}/sync/{sync}/cancel",
             knowledge::syncs::cancel,
-        ),
+        )
+        .noted("source.stop"),
         get(
             User,
             "/api/v1/knowledge/{collection}/graph",

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::{sync::Mutex, time::Instant};
 
 use crate::{
-    SourceProblem, Surroundings,
+    SettingProblem, SourceProblem, Surroundings,
     http::{self, Client, MAX_LIST_BYTES},
     problem::{invalid, malformed},
 };
@@ -310,10 +310,7 @@ pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, SourceProblem
 pub(crate) fn filled<'a>(field: &'static str, text: &'a str) -> Result<&'a str, SourceProblem> {
     let text = text.trim();
     if text.is_empty() || text.len() > MAX_VALUE_BYTES || text.chars().any(char::is_control) {
-        return Err(invalid(
-            field,
-            "it is empty, too long or has control characters",
-        ));
+        return Err(invalid(field, SettingProblem::Characters));
     }
     Ok(text)
 }

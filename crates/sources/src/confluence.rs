@@ -13,7 +13,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    Item, Listing, SourceLimits, SourceProblem, Surroundings,
+    Item, Listing, SettingProblem, SourceLimits, SourceProblem, Surroundings,
     api::{self, Api, Credentials},
     http::{self, Pages},
     name,
@@ -201,14 +201,14 @@ impl Confluence {
             }
             (ConfluenceEdition::DataCenter, None) => format!("Bearer {key}"),
             (ConfluenceEdition::DataCenter, Some(_)) => {
-                return Err(invalid("email", "it is only for Cloud"));
+                return Err(invalid("email", SettingProblem::OnlyCloud));
             }
         };
         for space in &mut settings.spaces {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "~._-".contains(c);
             *space = api::filled("spaces", space)?.to_owned();
             if !space.chars().all(is_plain) {
-                return Err(invalid("spaces", "one is no key of a space"));
+                return Err(invalid("spaces", SettingProblem::NoSpace));
             }
         }
         Ok(Self {

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 
 use self::program::Program;
 use crate::{
-    Item, Listing, Readers, SourceProblem, Surroundings,
+    Item, Listing, Readers, SettingProblem, SourceProblem, Surroundings,
     http::{self, Client},
     problem::{invalid, malformed},
 };
@@ -92,7 +92,7 @@ impl Git {
         let folder = settings.folder.trim_matches('/');
         let is_part = |part: &str| !matches!(part, "" | "." | "..");
         if folder.contains('\0') || !folder.is_empty() && !folder.split('/').all(is_part) {
-            return Err(invalid("folder", "it must be a path such as docs/en"));
+            return Err(invalid("folder", SettingProblem::NoPath));
         }
         let user = match &*settings.user {
             "" if !secret.is_empty() => TOKEN_USER,
@@ -360,7 +360,7 @@ fn check_branch(name: &str) -> Result<(), SourceProblem> {
         || name.contains(char::is_control)
         || ["..", "//", "@{"].iter().any(|part| name.contains(part));
     if is_wrong || name.len() > 255 {
-        return Err(invalid("branch", "no branch can have this name"));
+        return Err(invalid("branch", SettingProblem::NoBranch));
     }
     Ok(())
 }

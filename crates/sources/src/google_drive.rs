@@ -10,7 +10,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Item, Listing, SourceLimits, SourceProblem, Surroundings,
+    Item, Listing, SettingProblem, SourceLimits, SourceProblem, Surroundings,
     api::{self, Api, Credentials, Tokens},
     http::{self, Pages},
     name,
@@ -130,7 +130,7 @@ impl GoogleDrive {
         let folder = api::filled("folder", &settings.folder)?.to_owned();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if !folder.chars().all(is_plain) {
-            return Err(invalid("folder", "it is no ID"));
+            return Err(invalid("folder", SettingProblem::NoDriveId));
         }
         let grant = account::grant(secret, settings.subject.as_deref())?;
         let credentials = Credentials::Token(Box::new(Tokens::new(token_url, grant)));

@@ -17,7 +17,7 @@ use reqwest::{
 use serde_json::Value;
 
 use crate::{
-    SourceProblem,
+    SettingProblem, SourceProblem,
     problem::{invalid, malformed},
 };
 
@@ -45,7 +45,7 @@ pub(crate) fn address_with_query(
     text: &str,
 ) -> Result<Url, SourceProblem> {
     let url = outbound.address(text.trim(), &[]);
-    url.map_err(|fault| invalid(field, &fault.to_string()))
+    url.map_err(|fault| invalid(field, SettingProblem::Address(fault)))
 }
 
 /// The address of an API in a setting, which secrets are sent to.
@@ -70,7 +70,7 @@ pub(crate) fn address(
 ) -> Result<Url, SourceProblem> {
     let url = address_with_query(outbound, field, text)?;
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(invalid(field, "it must end with its path, without ? and #"));
+        return Err(invalid(field, SettingProblem::AddressWithQuery));
     }
     Ok(url)
 }
@@ -83,19 +83,18 @@ pub(crate) fn check_encrypted(
 ) -> Result<(), SourceProblem> {
     match url.scheme() == "https" || outbound.is_named(url) {
         true => Ok(()),
-        false => Err(invalid(field, "it must begin with https://")),
+        false => Err(invalid(field, SettingProblem::NotEncrypted)),
     }
 }
 
 /// The value of `Authorization` for a user with a password; `None` without both.
 pub(crate) fn basic(user: &str, password: &str) -> Result<Option<String>, SourceProblem> {
     if user.contains(':') || user.contains(char::is_control) {
-        let reason = "it must not contain a colon or control characters";
-        return Err(invalid("user", reason));
+        return Err(invalid("user", SettingProblem::Characters));
     }
     match (user.is_empty(), password.is_empty()) {
         (true, true) => Ok(None),
-        (true, false) => Err(invalid("user", "there is a password, but no user")),
+        (true, false) => Err(invalid("user", SettingProblem::NoUser)),
         (false, _) => {
             let encoded = BASE64_STANDARD.encode(format!("{user}:{password}"));
             Ok(Some(format!("Basic {encoded}")))

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use self::connection::Connection;
-use crate::{Item, Listing, SourceProblem, Surroundings, http, problem::invalid};
+use crate::{Item, Listing, SettingProblem, SourceProblem, Surroundings, http, problem::invalid};
 
 /// Maximum number of folders.
 const MAX_FOLDERS: usize = 100;
@@ -77,24 +77,32 @@ impl Imap {
     ) -> Result<Self, SourceProblem> {
         settings.host = settings.host.trim().to_owned();
         if !connection::is_host(&settings.host) {
-            return Err(invalid("host", "it must be a name or an address"));
+            return Err(invalid("host", SettingProblem::NoHost));
         }
         if settings.security == ImapSecurity::Plain && !outbound.is_named_host(&settings.host) {
-            let reason = "only hosts that an administrator allows (outbound.allow) may be asked without encryption";
-            return Err(invalid("security", reason));
+            return Err(invalid("security", SettingProblem::Unencrypted));
         }
         check_name("user", &settings.user)?;
         if settings.folders.is_empty() {
             settings.folders.push(INBOX.to_owned());
         }
         if settings.folders.len() > MAX_FOLDERS {
-            return Err(invalid("folders", "there are more than 100"));
+            return Err(invalid(
+                "folders",
+                SettingProblem::TooMany { most: MAX_FOLDERS },
+            ));
         }
         for folder in &settings.folders {
             check_name("folders", folder)?;
         }
         if matches!(settings.since_days, Some(days) if days == 0 || days > MAX_DAYS) {
-            return Err(invalid("since_days", "it must be between 1 and 36500"));
+            return Err(invalid(
+                "since_days",
+                SettingProblem::OutOfRange {
+                    least: 1,
+                    most: MAX_DAYS,
+                },
+            ));
         }
         if secret.is_empty() || secret.contains(['\r', '\n', '\0']) {
             return Err(SourceProblem::Refused);
@@ -207,7 +215,7 @@ fn parse_id(id: &str) -> Option<(&str, u32, u32)> {
 
 fn check_name(field: &'static str, name: &str) -> Result<(), SourceProblem> {
     if name.trim().is_empty() || name.len() > MAX_NAME_BYTES || name.contains(char::is_control) {
-        return Err(invalid(field, "it must be a name"));
+        return Err(invalid(field, SettingProblem::Characters));
     }
     Ok(())
 }

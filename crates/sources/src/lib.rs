@@ -40,7 +40,7 @@ use imap::Imap;
 pub use imap::{ImapSecurity, ImapSettings};
 use notion::Notion;
 pub use notion::NotionSettings;
-pub use problem::SourceProblem;
+pub use problem::{SettingProblem, SourceProblem};
 use s3::S3;
 pub use s3::S3Settings;
 use share_point::SharePoint;
@@ -79,6 +79,24 @@ pub enum SourceSettings {
 }
 
 impl SourceSettings {
+    /// The name of the kind, as in JSON.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Folder(_) => "folder",
+            Self::S3(_) => "s3",
+            Self::WebDav(_) => "web_dav",
+            Self::Git(_) => "git",
+            Self::Imap(_) => "imap",
+            Self::Feed(_) => "feed",
+            Self::Site(_) => "site",
+            Self::Confluence(_) => "confluence",
+            Self::Notion(_) => "notion",
+            Self::GoogleDrive(_) => "google_drive",
+            Self::SharePoint(_) => "share_point",
+        }
+    }
+
     /// Whether the secret would be sent to the same servers, as the same user.
     #[must_use]
     pub fn is_at_same_place(&self, other: &Self) -> bool {
@@ -397,6 +415,7 @@ mod tests {
         let check = |json: serde_json::Value, expected: SourceSettings| {
             let settings: SourceSettings = serde_json::from_value(json.clone()).unwrap();
             assert_eq!(settings, expected);
+            assert_eq!(settings.kind(), json["kind"]);
         };
         let notion = NotionSettings { api_url: None };
         check(

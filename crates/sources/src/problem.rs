@@ -13,8 +13,8 @@ pub enum SourceProblem {
     Settings {
         /// Its name.
         field: &'static str,
-        /// Why, in English.
-        reason: String,
+        /// Why.
+        reason: SettingProblem,
     },
     /// The secret is missing, wrong or expired, or does not permit it.
     #[error("the source refuses access")]
@@ -54,8 +54,97 @@ pub enum SourceProblem {
     File(String),
 }
 
-pub(crate) fn invalid(field: &'static str, reason: &str) -> SourceProblem {
-    let reason = short(reason);
+/// Why a setting is invalid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingProblem {
+    /// It is empty, too long, or has characters that such a value never has.
+    #[error("it is empty, too long or has characters that are not allowed")]
+    Characters,
+    /// It is longer than it can be.
+    #[error("it is too long")]
+    TooLong,
+    /// It is a number outside of its range.
+    #[error("it must be between {least} and {most}")]
+    OutOfRange {
+        /// The smallest value.
+        least: u32,
+        /// The largest value.
+        most: u32,
+    },
+    /// It has too many values.
+    #[error("there are more than {most}")]
+    TooMany {
+        /// The maximum number.
+        most: usize,
+    },
+    /// It is no address that may be requested.
+    #[error("{0}")]
+    Address(Fault),
+    /// It is an address with a query, to which no path can be added.
+    #[error("it must end with its path, without ? and #")]
+    AddressWithQuery,
+    /// It is an address that a secret cannot be sent to.
+    #[error("it must begin with https://")]
+    NotEncrypted,
+    /// It is no host.
+    #[error("it must be a name or an address")]
+    NoHost,
+    /// Connections without encryption are only for hosts that the administrator has listed.
+    #[error(
+        "only hosts that an administrator allows (outbound.allow) may be asked without encryption"
+    )]
+    Unencrypted,
+    /// There is a password without a user.
+    #[error("there is a password, but no user")]
+    NoUser,
+    /// It is no path of a folder.
+    #[error("it must be a path such as docs/en")]
+    NoPath,
+    /// It is no name that a branch or tag can have.
+    #[error("no branch can have this name")]
+    NoBranch,
+    /// It has other characters than letters, digits, dots, dashes and underscores.
+    #[error("it may have letters, digits, dots, dashes and underscores only")]
+    NotPlain,
+    /// It is missing, and the store needs it.
+    #[error("AWS needs one, such as eu-central-1")]
+    NoRegion,
+    /// The bucket is in another region.
+    #[error("the bucket is in {0}")]
+    OtherRegion(String),
+    /// The bucket is in another region, which the store does not name.
+    #[error("the bucket is in another region")]
+    UnknownRegion,
+    /// There is a secret without the ID of its key.
+    #[error("there is a secret, but no ID of a key")]
+    NoKeyId,
+    /// One of the values is no key of a space.
+    #[error("one is no key of a space")]
+    NoSpace,
+    /// It is only for Confluence Cloud.
+    #[error("it is only for Cloud")]
+    OnlyCloud,
+    /// It is no ID of a folder or a drive.
+    #[error("it is no ID of a folder or a shared drive")]
+    NoDriveId,
+    /// Only service accounts act for a person.
+    #[error("it is for service accounts")]
+    OnlyServiceAccounts,
+    /// It is neither the ID nor a domain of a directory.
+    #[error("it is no ID and no domain of a directory")]
+    NoTenant,
+    /// A OneDrive has only one library.
+    #[error("a OneDrive has only one library")]
+    OneLibrary,
+    /// Either a site or a user is needed.
+    #[error("either a site or a user is needed")]
+    SiteOrUser,
+    /// Websites cannot be read on this server.
+    #[error("pages of the web cannot be read here")]
+    NoWeb,
+}
+
+pub(crate) fn invalid(field: &'static str, reason: SettingProblem) -> SourceProblem {
     SourceProblem::Settings { field, reason }
 }
 
@@ -63,6 +152,6 @@ pub(crate) fn malformed(reason: &str) -> SourceProblem {
     SourceProblem::Malformed(short(reason))
 }
 
-fn short(reason: &str) -> String {
+pub(crate) fn short(reason: &str) -> String {
     reason.chars().take(MAX_REASON_CHARS).collect()
 }

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use self::page::Page;
 use crate::{
-    Item, Listing, Readers, SourceProblem, Surroundings,
+    Item, Listing, Readers, SettingProblem, SourceProblem, Surroundings,
     http::{self, Client, Pages},
-    problem::{invalid, malformed},
+    problem::{invalid, malformed, short},
     xml,
 };
 
@@ -70,7 +70,7 @@ impl S3 {
     ) -> Result<Self, SourceProblem> {
         let region = match settings.region.trim() {
             "" if settings.endpoint.is_none() => {
-                return Err(invalid("region", "AWS needs one, such as eu-central-1"));
+                return Err(invalid("region", SettingProblem::NoRegion));
             }
             "" => DEFAULT_REGION,
             region => region,
@@ -78,7 +78,7 @@ impl S3 {
         check_name("region", region)?;
         check_name("bucket", &settings.bucket)?;
         if settings.prefix.len() > MAX_KEY_BYTES {
-            return Err(invalid("prefix", "it is longer than a key can be"));
+            return Err(invalid("prefix", SettingProblem::TooLong));
         }
         let credentials = credentials(&settings.access_key_id, secret)?;
         let bucket = match &settings.endpoint {
@@ -208,10 +208,10 @@ fn credentials(id: &str, secret: &str) -> Result<Option<Credentials>, SourceProb
     let is_word = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
     match (id, secret) {
         ("", "") => Ok(None),
-        ("", _) => Err(invalid("access_key_id", "there is a secret, but no id")),
+        ("", _) => Err(invalid("access_key_id", SettingProblem::NoKeyId)),
         (_, "") => Err(SourceProblem::Refused),
         (id, _) if !is_word(id) || id.contains(['/', ',']) => {
-            Err(invalid("access_key_id", "it has characters that no id has"))
+            Err(invalid("access_key_id", SettingProblem::Characters))
         }
         _ => Ok(Some(Credentials::new(id, secret, None, None, "source"))),
     }
@@ -223,8 +223,7 @@ fn check_name(field: &'static str, name: &str) -> Result<(), SourceProblem> {
     if is_name && name.len() <= MAX_NAME_BYTES {
         Ok(())
     } else {
-        let reason = "it may have letters, digits, dots, dashes and underscores only";
-        Err(invalid(field, reason))
+        Err(invalid(field, SettingProblem::NotPlain))
     }
 }
 
@@ -242,8 +241,9 @@ fn check(answer: &Answer) -> Result<(), SourceProblem> {
     }
     match (code, region) {
         ("PermanentRedirect" | "AuthorizationHeaderMalformed", region) => {
-            let region = region.unwrap_or_else(|| "another one".to_owned());
-            Err(invalid("region", &format!("the bucket is in {region}")))
+            let region = region.map(|region| short(&region));
+            let reason = region.map_or(SettingProblem::UnknownRegion, SettingProblem::OtherRegion);
+            Err(invalid("region", reason))
         }
         ("NoSuchBucket", _) => Err(SourceProblem::NotFound),
         ("InvalidObjectState", _) => Err(malformed("the object is archived")),

@@ -9,7 +9,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Item, Listing, SourceLimits, SourceProblem, Surroundings,
+    Item, Listing, SettingProblem, SourceLimits, SourceProblem, Surroundings,
     api::{self, Api, Credentials, Grant, Tokens},
     http::{self, Pages},
     name,
@@ -162,7 +162,7 @@ impl SharePoint {
         let folder = settings.folder.as_deref().unwrap_or_default();
         let folder = parts(folder);
         if folder.iter().any(|part| part == "." || part == "..") {
-            return Err(invalid("folder", "it has the part . or .."));
+            return Err(invalid("folder", SettingProblem::NoPath));
         }
         Ok(Self {
             place: place(&settings)?,
@@ -389,7 +389,7 @@ fn token_url(mut login: Url, tenant: &str) -> Result<Url, SourceProblem> {
     let tenant = api::filled("tenant", tenant)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
     if !tenant.chars().all(is_plain) || tenant.chars().all(|c| c == '.') {
-        return Err(invalid("tenant", "it is no ID and no domain"));
+        return Err(invalid("tenant", SettingProblem::NoTenant));
     }
     if let Ok(mut path) = login.path_segments_mut() {
         path.pop_if_empty()
@@ -419,22 +419,22 @@ fn place(settings: &SharePointSettings) -> Result<Place, SourceProblem> {
     match (settings.site.as_deref(), settings.user.as_deref()) {
         (None, Some(user)) => match library {
             None => Ok(Place::User(api::filled("user", user)?.to_owned())),
-            Some(_) => Err(invalid("library", "a OneDrive has only one")),
+            Some(_) => Err(invalid("library", SettingProblem::OneLibrary)),
         },
         (Some(site), None) => {
             // The site is named in requests to Graph, but not requested itself.
             let url = Url::parse(site.trim()).ok();
             let url = url.filter(|url| url.scheme() == "https" && url.username().is_empty());
-            let url = url.ok_or_else(|| invalid("site", "it must begin with https://"))?;
+            let url = url.ok_or_else(|| invalid("site", SettingProblem::NotEncrypted))?;
             let path = percent_decoded(url.path());
-            let path = path.ok_or_else(|| invalid("site", "it is not UTF-8"))?;
+            let path = path.ok_or_else(|| invalid("site", SettingProblem::Characters))?;
             Ok(Place::Site {
                 host: url.host_str().unwrap_or_default().to_owned(),
                 path: parts(&path),
                 library: library.map(ToOwned::to_owned),
             })
         }
-        _ => Err(invalid("site", "either a site or a user is needed")),
+        _ => Err(invalid("site", SettingProblem::SiteOrUser)),
     }
 }
 

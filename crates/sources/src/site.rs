@@ -12,7 +12,9 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use crate::{Item, Listing, Readers, SourceProblem, Surroundings, http, problem::invalid};
+use crate::{
+    Item, Listing, Readers, SettingProblem, SourceProblem, Surroundings, http, problem::invalid,
+};
 
 /// Maximum number of links from the first page.
 const MAX_DEPTH: u32 = 10;
@@ -99,12 +101,13 @@ impl Queue {
 
 impl Site {
     pub(crate) fn new(settings: &SiteSettings, outbound: &Outbound) -> Result<Self, SourceProblem> {
-        let out_of_range = |field, most| invalid(field, &format!("it must be at most {most}"));
+        let out_of_range =
+            |field, least, most| invalid(field, SettingProblem::OutOfRange { least, most });
         if settings.depth > MAX_DEPTH {
-            return Err(out_of_range("depth", MAX_DEPTH));
+            return Err(out_of_range("depth", 0, MAX_DEPTH));
         }
         if settings.pages == 0 || settings.pages > MAX_PAGES {
-            return Err(out_of_range("pages", MAX_PAGES));
+            return Err(out_of_range("pages", 1, MAX_PAGES));
         }
         Ok(Self {
             url: http::address_with_query(outbound, "url", &settings.url)?,
@@ -117,7 +120,7 @@ impl Site {
 
     fn reader(&self) -> Result<&Arc<dyn PageReader>, SourceProblem> {
         let reader = self.reader.as_ref();
-        reader.ok_or_else(|| invalid("url", "pages of the web cannot be read here"))
+        reader.ok_or_else(|| invalid("url", SettingProblem::NoWeb))
     }
 
     /// Lists the pages. Those with the same text are one document.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use self::answer::{Entry, Resource};
 use crate::{
-    Item, Listing, Readers, SourceProblem, Surroundings,
+    Item, Listing, Readers, SettingProblem, SourceProblem, Surroundings,
     http::{self, Client},
     problem::{invalid, malformed},
 };
@@ -185,7 +185,7 @@ impl WebDav {
         let mut url = self.root.clone();
         let mut segments = url
             .path_segments_mut()
-            .map_err(|()| invalid("url", "it has no path"))?;
+            .map_err(|()| invalid("url", SettingProblem::NoPath))?;
         segments.pop_if_empty();
         segments.extend(path);
         if is_folder {

@@ -31,6 +31,8 @@ pub enum SyncState {
     Failed,
     /// It was cancelled, or another one began. What was received stays.
     Cancelled,
+    /// A person refused to delete documents that the source no longer has. What was received stays, too.
+    Kept,
 }
 
 /// A synchronization with the numbers of its documents.
@@ -60,7 +62,7 @@ pub struct Sync {
     pub added: u64,
     /// Received documents that replaced earlier ones.
     pub updated: u64,
-    /// Documents that the source no longer has and that are still here.
+    /// Documents that the source no longer has and that are still here, also after a person refused to delete them.
     pub unlisted: u64,
     /// Deleted documents.
     pub deleted: u64,
@@ -321,6 +323,7 @@ fn read_sync(row: &Row) -> Result<Sync, StoreError> {
         "done" => SyncState::Done,
         "failed" => SyncState::Failed,
         "cancelled" => SyncState::Cancelled,
+        "kept" => SyncState::Kept,
         other => {
             return Err(StoreError::Corrupt(format!(
                 "the state of a synchronization is {other}"

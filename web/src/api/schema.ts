@@ -334,7 +334,7 @@ export type BegunSync = {
   added: number;
   /** Received documents that replaced earlier ones. */
   updated: number;
-  /** Documents that the source no longer has, which completion deletes. */
+  /** Documents that the source no longer has, which completion deletes; those that stayed if that was refused. */
   unlisted: number;
   /** Deleted documents. */
   deleted: number;
@@ -3452,7 +3452,7 @@ export type SourceChange = {
   /** Unique within the collection. */
   name: string;
   settings: SourceOptionsInput;
-  /** The password, token or key that the kind of source calls for. If missing, the stored one is kept. */
+  /** The password, token or key that the kind of source calls for. If missing, the stored one is kept; if empty, it is removed. */
   secret?: string | null;
   /** How often it is synchronized, 5 to 44640 minutes; `null` for never. */
   every_minutes?: number | null;
@@ -3813,7 +3813,7 @@ export type Sync = {
   added: number;
   /** Received documents that replaced earlier ones. */
   updated: number;
-  /** Documents that the source no longer has, which completion deletes. */
+  /** Documents that the source no longer has, which completion deletes; those that stayed if that was refused. */
   unlisted: number;
   /** Deleted documents. */
   deleted: number;
@@ -3868,7 +3868,7 @@ export type SyncLog = {
   added: number;
   /** Received documents that replaced earlier ones. */
   updated: number;
-  /** Documents that the source no longer has, which completion deletes. */
+  /** Documents that the source no longer has, which completion deletes; those that stayed if that was refused. */
   unlisted: number;
   /** Deleted documents. */
   deleted: number;
@@ -3887,7 +3887,7 @@ export type SyncLog = {
 };
 
 /** The state of a synchronization. */
-export type SyncState = "running" | "waiting" | "done" | "failed" | "cancelled";
+export type SyncState = "running" | "waiting" | "done" | "failed" | "cancelled" | "kept";
 
 /** The settings of the pipelines [under the names of Open WebUI](/docs/integrate/tasks.md). */
 export type TaskConfig = {

@@ -518,6 +518,18 @@ const NOTED_BESIDE: &[(&str, &str)] = &[
     ("POST", "/api/v1/chats/{chat}/readers"),
     ("DELETE", "/api/v1/chats/{chat}/readers/{reader}"),
     ("PUT", "/api/v1/knowledge/{collection}/sharing"),
+    ("POST", "/api/v1/knowledge/{collection}/sources"),
+    ("PUT", "/api/v1/knowledge/{collection}/sources/{source}"),
+    ("DELETE", "/api/v1/knowledge/{collection}/sources/{source}"),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/sources/{source}/sync",
+    ),
+    (
+        "POST",
+        "/api/v1/knowledge/{collection}/sync/{sync}/complete",
+    ),
+    ("POST", "/api/v1/knowledge/{collection}/sync/{sync}/cancel"),
     ("GET", "/api/v1/me/export"),
 ];
 

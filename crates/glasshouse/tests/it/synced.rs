@@ -240,6 +240,11 @@ async fn the_server_follows_a_folder() {
         .post(&format!("{sync}/cancel"), &ada, &json!({}))
         .await
         .expect(204);
+    let kept = ended(&server, &ada, &place).await;
+    assert_eq!(
+        (&kept["state"], &kept["unlisted"]),
+        (&json!("kept"), &json!(1))
+    );
 
     // A folder that is not offered, and one that is gone.
     let mut elsewhere = body.clone();
@@ -264,6 +269,115 @@ async fn the_server_follows_a_folder() {
         .await
         .expect(204);
     assert_eq!(names(&server, &ada, &at).await, [""; 0]);
+
+    let audit = server.get("/api/v1/audit?action=source.", &ada).await;
+    let entries = audit.json()["entries"].as_array().unwrap().clone();
+    let of_share = |entry: &&Value| entry["subject_name"] == "Share";
+    let mut noted: Vec<_> = entries.iter().filter(of_share).collect();
+    noted.reverse();
+    let actions: Vec<_> = noted.iter().map(|entry| &entry["action"]).collect();
+    assert_eq!(
+        actions,
+        [
+            "source.create",
+            "source.sync",
+            "source.sync",
+            "source.keep",
+            "source.delete"
+        ]
+    );
+    assert_eq!(noted[0]["details"], json!({"from": "folder"}));
+    assert_eq!(noted[3]["details"], json!({"kept": 1}));
+    assert_eq!(noted[4]["details"], json!({"with_documents": true}));
+}
+
+#[tokio::test]
+async fn secrets_are_kept_replaced_and_removed() {
+    let server = Server::start_with(&[("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8")]).await;
+    let ada = server.set_up().await;
+    let at = collection(&server, &ada).await;
+    let from = json!({"kind": "feed", "url": "http://127.0.0.1:8099/feed", "user": "ada"});
+    let mut body = json!({"name": "News", "settings": {"from": from}, "secret": "hunter2hunter2"});
+    let created = server.post(&format!("{at}/sources"), &ada, &body).await;
+    created.expect(201);
+    assert!(!created.text.contains("hunter2"));
+    let place = format!("{at}/sources/{}", created.json()["id"].as_str().unwrap());
+    // Without a secret, the stored one is kept; with an empty one, it is removed.
+    for (secret, is_stored) in [
+        (None, true),
+        (Some("other"), true),
+        (Some(""), false),
+        (None, false),
+    ] {
+        let body = body.as_object_mut().unwrap();
+        match secret {
+            Some(secret) => _ = body.insert("secret".to_owned(), json!(secret)),
+            None => _ = body.remove("secret"),
+        }
+        let changed = server.put(&place, &ada, &json!(body)).await;
+        changed.expect(200);
+        assert_eq!(changed.json()["has_secret"], is_stored, "{secret:?}");
+    }
+    let audit = server.get("/api/v1/audit?action=source.change", &ada).await;
+    assert!(!audit.text.contains("hunter2"));
+    let entries = audit.json()["entries"].as_array().unwrap().clone();
+    let secrets: Vec<_> = entries
+        .iter()
+        .map(|entry| &entry["details"]["secret"])
+        .collect();
+    assert_eq!(
+        secrets,
+        [
+            &Value::Null,
+            &json!("removed"),
+            &json!("changed"),
+            &Value::Null
+        ]
+    );
+}
+
+#[tokio::test]
+async fn invalid_settings_have_a_reason_with_a_code() {
+    let (server, ada) = Server::start_signed_in().await;
+    let at = collection(&server, &ada).await;
+    for (from, field, code) in [
+        (
+            json!({"kind": "feed", "url": "ftp://example.org"}),
+            "url",
+            "no_address",
+        ),
+        (
+            json!({"kind": "feed", "url": "http://10.0.0.1/"}),
+            "url",
+            "address_not_allowed",
+        ),
+        (
+            json!({"kind": "s3", "bucket": "a"}),
+            "region",
+            "setting_no_region",
+        ),
+        (
+            json!({"kind": "site", "url": "https://example.org", "depth": 99}),
+            "depth",
+            "setting_out_of_range",
+        ),
+    ] {
+        let body = json!({"name": "A", "settings": {"from": from}});
+        let refused = server.post(&format!("{at}/sources"), &ada, &body).await;
+        refused.expect(400);
+        let sentence = &refused.json()["error"]["sentence"];
+        assert_eq!(
+            sentence["code"], "source_setting_invalid",
+            "{}",
+            refused.text
+        );
+        assert_eq!(sentence["params"]["field"], field);
+        assert_eq!(
+            sentence["params"]["reason"]["sentence"]["code"], code,
+            "{}",
+            refused.text
+        );
+    }
 }
 
 /// The latest synchronization of a source, when it is no longer running.

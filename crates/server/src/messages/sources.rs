@@ -45,7 +45,10 @@ pub enum Sources {
 
     // Why a source cannot be listed or read.
     #[error("The setting {field} is invalid: {reason}")]
-    SourceSettingInvalid { field: String, reason: String },
+    SourceSettingInvalid {
+        field: String,
+        reason: LocalizedText,
+    },
     #[error("The source refuses access. Check the secret and what it permits.")]
     SourceRefused,
     #[error("The source was not found. Check the settings.")]
@@ -68,6 +71,60 @@ pub enum Sources {
     SourceFolderUnreadable { reason: String },
     #[error("The secret cannot be decrypted. Enter it again.")]
     SourceSecretUnreadable,
+
+    // Why a setting of a source is invalid.
+    #[error("It is empty, too long or has characters that are not allowed.")]
+    SettingCharacters,
+    #[error("It is too long.")]
+    SettingTooLong,
+    #[error("It must be between {least} and {most}.")]
+    SettingOutOfRange { least: u64, most: u64 },
+    #[error("There are more than {count}, the maximum.")]
+    SettingTooMany { count: u64 },
+    #[error("The address must end with its path, without ? and #.")]
+    SettingAddressWithQuery,
+    #[error("The address must begin with https://.")]
+    SettingNotEncrypted,
+    #[error("It must be the name or the address of a server.")]
+    SettingNoHost,
+    #[error(
+        "Without encryption, only servers can be used that an administrator allows (outbound.allow)."
+    )]
+    SettingUnencrypted,
+    #[error("There is a password, but no user.")]
+    SettingNoUser,
+    #[error("It must be a path such as docs/en.")]
+    SettingNoPath,
+    #[error("No branch or tag can have this name.")]
+    SettingNoBranch,
+    #[error("It may contain only letters, digits, dots, dashes and underscores.")]
+    SettingNotPlain,
+    #[error("AWS needs a region, such as eu-central-1.")]
+    SettingNoRegion,
+    #[error("The bucket is in the region {region}.")]
+    SettingOtherRegion { region: String },
+    #[error("The bucket is in another region.")]
+    SettingUnknownRegion,
+    #[error("There is a secret, but no ID of a key.")]
+    SettingNoKeyId,
+    #[error("One of them is no key of a space.")]
+    SettingNoSpace,
+    #[error("It is only for Confluence Cloud.")]
+    SettingOnlyCloud,
+    #[error("It is neither the address nor the ID of a folder or a shared drive.")]
+    SettingNoDriveId,
+    #[error("Only a service account can act for a person.")]
+    SettingOnlyServiceAccounts,
+    #[error("It is neither the ID nor a domain of a directory.")]
+    SettingNoTenant,
+    #[error("A OneDrive has only one library.")]
+    SettingOneLibrary,
+    #[error("Either a site or a person is needed.")]
+    SettingSiteOrUser,
+    #[error("This server does not read pages of the web (web.fetch).")]
+    SettingNoWeb,
+    #[error("The stored settings cannot be read: {reason}. Enter them again.")]
+    SettingsUnreadable { reason: String },
 }
 
 impl CodedMessage for Sources {}

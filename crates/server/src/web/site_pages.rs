@@ -6,7 +6,7 @@ use data_encoding::HEXLOWER;
 use futures_util::future::BoxFuture;
 use reqwest::Url;
 use ring::digest::{SHA256, digest};
-use sources::{PageReader, SitePage, SourceProblem};
+use sources::{PageReader, SettingProblem, SitePage, SourceProblem};
 use web_access::{WebProblem, links};
 
 use super::{Web, crawl::document_name};
@@ -29,7 +29,7 @@ impl SitePages {
         if !self.0.reads() {
             return Err(SourceProblem::Settings {
                 field: "url",
-                reason: "web pages cannot be read on this server (web.fetch)".to_owned(),
+                reason: SettingProblem::NoWeb,
             });
         }
         let client = &self.0.client;

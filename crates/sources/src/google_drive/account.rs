@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    SourceProblem,
+    SettingProblem, SourceProblem,
     api::{self, Grant},
     problem::invalid,
 };
@@ -75,7 +75,7 @@ pub(super) fn grant(secret: &str, subject: Option<&str>) -> Result<Grant, Source
             }))
         }
         Secret::Person { .. } if subject.is_some() => {
-            Err(invalid("subject", "it is for service accounts"))
+            Err(invalid("subject", SettingProblem::OnlyServiceAccounts))
         }
         Secret::Person {
             client_id,

@@ -5,7 +5,7 @@ use std::pin::pin;
 
 use outbound::Fault;
 use serde_json::{Value, json};
-use sources::{Item, Listing, Readers, SourceProblem};
+use sources::{Item, Listing, Readers, SettingProblem, SourceProblem};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
@@ -250,7 +250,7 @@ async fn a_page_that_fails_is_an_error() {
 async fn errors_of_s3_are_explained() {
     let region = |region: &str| SourceProblem::Settings {
         field: "region",
-        reason: format!("the bucket is in {region}"),
+        reason: SettingProblem::OtherRegion(region.to_owned()),
     };
     let redirect = "301 Moved\r\nx-amz-bucket-region: eu-west-1";
     for (head, code, expected) in [

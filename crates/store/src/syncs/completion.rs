@@ -60,7 +60,8 @@ impl Store {
         self.sync(collection, id).await
     }
 
-    /// Cancels a synchronization. What was received stays, and nothing is deleted.
+    /// Cancels a synchronization. What was received stays, and nothing is deleted. If it waited for a confirmation,
+    /// this refuses it: the documents that were not deleted stay in its log.
     ///
     /// # Errors
     /// `NotFound` if it is not of a collection of theirs, or has ended.
@@ -70,14 +71,17 @@ impl Store {
         collection: CollectionId,
         id: SyncId,
         now: i64,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Sync, StoreError> {
         let mut tx = self.db().begin().await?;
         hold_collection(&mut tx, owner, collection, now).await?;
-        let sql = "SELECT syncs.id FROM syncs JOIN sources ON sources.id = syncs.source WHERE syncs.id = $1 \
+        let sql = "SELECT state FROM syncs JOIN sources ON sources.id = syncs.source WHERE syncs.id = $1 \
                    AND collection = $2 AND state IN ('running', 'waiting')";
-        tx.query(sql).id(id).id(collection).fetch_one().await?;
-        end(&mut tx, id, "cancelled", None, now).await?;
-        tx.commit().await
+        let row = tx.query(sql).id(id).id(collection).fetch_one().await?;
+        let is_refusal = row.get::<String>("state")? == "waiting";
+        let state = if is_refusal { "kept" } else { "cancelled" };
+        end(&mut tx, id, state, None, now).await?;
+        tx.commit().await?;
+        self.sync(collection, id).await
     }
 
     /// Ends a synchronization whose source could not be listed; the reason as JSON.
@@ -139,9 +143,9 @@ async fn end(
         "UPDATE syncs SET state = $2, problem = $3, updated_at = $4, ended_at = $4 WHERE id = $1";
     let query = tx.query(sql).id(id).text(state).optional_text(problem);
     query.bind(now).execute().await?;
-    let sql =
-        "DELETE FROM sync_items WHERE sync = $1 AND state IN ('unchanged', 'missing', 'unlisted')";
-    tx.query(sql).id(id).execute().await?;
+    let sql = "DELETE FROM sync_items WHERE sync = $1 AND (state IN ('unchanged', 'missing') OR state = 'unlisted' AND $2)";
+    let query = tx.query(sql).id(id).bind(state != "kept");
+    query.execute().await?;
     Ok(())
 }
 

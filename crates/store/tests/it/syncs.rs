@@ -309,7 +309,9 @@ async fn many_deletions_wait_for_a_confirmation(store: Store) {
         .store
         .cancel_sync(world.owner, collection, all.id, 10)
         .await;
-    assert_eq!(cancelled, Ok(()));
+    let kept = cancelled.unwrap();
+    // The log still says which were not deleted.
+    assert_eq!((kept.state, kept.unlisted), (SyncState::Kept, 9));
     assert_eq!(world.documents().await.len(), 9);
     let again = world
         .store

@@ -48,6 +48,7 @@ const values = new Map<string, Key>(
 /** Names of details whose values have texts of their own, and where those are. */
 const valueKeys = new Map([
   ["scopes", "keys.scope"],
+  ["from", "source.kind"],
   ["tool_mode", "models.toolMode"],
   ["reasoning_effort", "parameters.effort"],
 ]);

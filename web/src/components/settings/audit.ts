@@ -28,6 +28,7 @@ export const areas = [
   "agent",
   "chat",
   "collection",
+  "source",
   "settings",
   "audit",
 ] as const;

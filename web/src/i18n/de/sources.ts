@@ -33,6 +33,10 @@ export const sources: Record<keyof typeof en, Entry> = {
   "source.done": "Synchronisiert {when}",
   "source.failed": "Fehlgeschlagen {when}: {why}",
   "source.stopped": "Gestoppt {when}",
+  "source.kept": {
+    one: "Nichts gelöscht: {count} Dokument, das nicht mehr in der Quelle ist, wurde behalten ({when})",
+    other: "Nichts gelöscht: {count} Dokumente, die nicht mehr in der Quelle sind, wurden behalten ({when})",
+  },
   "source.waiting": {
     one: "Wartet auf Sie: {count} Dokument würde gelöscht",
     other: "Wartet auf Sie: {count} Dokumente würden gelöscht",
@@ -95,8 +99,10 @@ export const sources: Record<keyof typeof en, Entry> = {
   "source.lines": "Je einer pro Zeile.",
   "source.rights":
     "Dokumente finden und lesen nur Personen, die sie in der Quelle lesen dürfen, erkannt an E-Mail-Adresse und Gruppenname. Sie als Eigentümer sehen alles.",
-  "source.invalid": "Ungültig: {reason}",
-  "source.secretKept": "Gespeichert. Leer lassen, um es zu behalten.",
+  "source.secretKept": "Gespeichert und nie angezeigt. Zum Ersetzen ein neues eingeben.",
+  "source.secretRemove": "Entfernen",
+  "source.secretRemoved": "Wird beim Speichern entfernt.",
+  "source.secretKeep": "Behalten",
   "source.secretAgain": "Adresse oder Konto haben sich geändert: bitte erneut eingeben.",
   "source.usualHint": "Leer: der übliche Wert.",
   "source.allHint": "Leer: alles.",

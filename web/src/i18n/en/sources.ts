@@ -29,6 +29,10 @@ export const sources = {
   "source.done": "Synchronized {when}",
   "source.failed": "Failed {when}: {why}",
   "source.stopped": "Stopped {when}",
+  "source.kept": {
+    one: "Nothing deleted: you kept {count} document that is no longer in the source ({when})",
+    other: "Nothing deleted: you kept {count} documents that are no longer in the source ({when})",
+  },
   "source.waiting": {
     one: "Waiting for you: {count} document would be deleted",
     other: "Waiting for you: {count} documents would be deleted",
@@ -91,8 +95,10 @@ export const sources = {
   "source.lines": "One per line.",
   "source.rights":
     "Documents are found and read only by people who may read them in the source, matched by email address and group name. You, as the owner, see everything.",
-  "source.invalid": "Not valid: {reason}",
-  "source.secretKept": "Stored. Leave empty to keep it.",
+  "source.secretKept": "Stored, and never shown. Enter a new one to replace it.",
+  "source.secretRemove": "Remove it",
+  "source.secretRemoved": "It is removed when you save.",
+  "source.secretKeep": "Keep it",
   "source.secretAgain": "The address or account has changed: enter it again.",
   "source.usualHint": "Leave empty for the usual one.",
   "source.allHint": "Leave empty for all.",

@@ -31,6 +31,11 @@ export const sources = {
   "source.done": "Sincronizada {when}",
   "source.failed": "Error {when}: {why}",
   "source.stopped": "Detenida {when}",
+  "source.kept": {
+    one: "No se eliminó nada: se conservó {count} documento que ya no está en la fuente ({when})",
+    many: "No se eliminó nada: se conservaron {count} documentos que ya no están en la fuente ({when})",
+    other: "No se eliminó nada: se conservaron {count} documentos que ya no están en la fuente ({when})",
+  },
   "source.waiting": {
     one: "Espera tu respuesta: se eliminaría {count} documento",
     many: "Espera tu respuesta: se eliminarían {count} de documentos",
@@ -100,8 +105,10 @@ export const sources = {
   "source.lines": "Una por línea.",
   "source.rights":
     "Solo encuentran y leen los documentos quienes pueden leerlos en la fuente, según su dirección de correo y el nombre de su grupo. Tú, como propietario, lo ves todo.",
-  "source.invalid": "No válido: {reason}",
-  "source.secretKept": "Guardado. Déjalo vacío para conservarlo.",
+  "source.secretKept": "Guardado; nunca se muestra. Introduce uno nuevo para sustituirlo.",
+  "source.secretRemove": "Quitarlo",
+  "source.secretRemoved": "Se quitará al guardar.",
+  "source.secretKeep": "Conservarlo",
   "source.secretAgain": "La dirección o la cuenta ha cambiado: introdúcelo de nuevo.",
   "source.usualHint": "Déjalo vacío para el valor habitual.",
   "source.allHint": "Déjalo vacío para incluirlo todo.",

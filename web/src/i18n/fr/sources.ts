@@ -34,6 +34,11 @@ export const sources: Record<keyof typeof en, Entry> = {
   "source.done": "Synchronisée {when}",
   "source.failed": "Échec {when} : {why}",
   "source.stopped": "Arrêtée {when}",
+  "source.kept": {
+    one: "Rien n’a été supprimé : {count} document absent de la source a été gardé ({when})",
+    many: "Rien n’a été supprimé : {count} documents absents de la source ont été gardés ({when})",
+    other: "Rien n’a été supprimé : {count} documents absents de la source ont été gardés ({when})",
+  },
   "source.waiting": {
     one: "Vous attend : {count} document serait supprimé",
     many: "Vous attend : {count} de documents seraient supprimés",
@@ -103,8 +108,10 @@ export const sources: Record<keyof typeof en, Entry> = {
   "source.lines": "Un par ligne.",
   "source.rights":
     "Seules les personnes qui peuvent lire un document dans la source le trouvent et le lisent ici ; elles sont reconnues par leur adresse e-mail et le nom de leur groupe. En tant que propriétaire, vous voyez tout.",
-  "source.invalid": "Non valide : {reason}",
-  "source.secretKept": "Enregistré. Laissez vide pour le conserver.",
+  "source.secretKept": "Enregistré, jamais affiché. Saisissez-en un autre pour le remplacer.",
+  "source.secretRemove": "Le supprimer",
+  "source.secretRemoved": "Il sera supprimé à l’enregistrement.",
+  "source.secretKeep": "Le garder",
   "source.secretAgain": "L’adresse ou le compte a changé : saisissez-le de nouveau.",
   "source.usualHint": "Laissez vide pour la valeur habituelle.",
   "source.allHint": "Laissez vide pour tout inclure.",

@@ -26,6 +26,9 @@ export const sources = {
   "source.done": "{when}に同期",
   "source.failed": "{when}に失敗：{why}",
   "source.stopped": "{when}に停止",
+  "source.kept": {
+    other: "何も削除されませんでした：ソースにない {count} 件のドキュメントを残しました（{when}）",
+  },
   "source.waiting": { other: "確認待ち：{count} 件のドキュメントが削除されます" },
   "source.count.added": "新規 {count} 件",
   "source.count.updated": "変更 {count} 件",
@@ -79,8 +82,10 @@ export const sources = {
   "source.lines": "1 行に 1 つ。",
   "source.rights":
     "ドキュメントを検索・閲覧できるのは、ソースで閲覧できる人だけです。人はメールアドレスとグループ名で照合されます。所有者のあなたはすべて閲覧できます。",
-  "source.invalid": "無効です：{reason}",
-  "source.secretKept": "保存済みです。そのまま使う場合は空にしてください。",
+  "source.secretKept": "保存済みで、表示されません。置き換えるには新しいものを入力してください。",
+  "source.secretRemove": "削除する",
+  "source.secretRemoved": "保存すると削除されます。",
+  "source.secretKeep": "残す",
   "source.secretAgain": "アドレスまたはアカウントが変わりました。もう一度入力してください。",
   "source.usualHint": "空：通常の値。",
   "source.allHint": "空：すべて。",

@@ -34,6 +34,11 @@ export const sources: Record<keyof typeof en, Entry> = {
   "source.done": "Sincronizada {when}",
   "source.failed": "Falhou {when}: {why}",
   "source.stopped": "Parada {when}",
+  "source.kept": {
+    one: "Nada foi excluído: {count} documento que não está mais na fonte foi mantido ({when})",
+    many: "Nada foi excluído: {count} documentos que não estão mais na fonte foram mantidos ({when})",
+    other: "Nada foi excluído: {count} documentos que não estão mais na fonte foram mantidos ({when})",
+  },
   "source.waiting": {
     one: "Aguardando você: {count} documento seria excluído",
     many: "Aguardando você: {count} de documentos seriam excluídos",
@@ -103,8 +108,10 @@ export const sources: Record<keyof typeof en, Entry> = {
   "source.lines": "Um por linha.",
   "source.rights":
     "Só encontra e lê os documentos quem pode lê-los na fonte, de acordo com o endereço de e-mail e o nome do grupo. Você, como proprietário, vê tudo.",
-  "source.invalid": "Inválido: {reason}",
-  "source.secretKept": "Armazenado. Deixe vazio para mantê-lo.",
+  "source.secretKept": "Armazenado e nunca exibido. Digite outro para substituí-lo.",
+  "source.secretRemove": "Remover",
+  "source.secretRemoved": "Será removido ao salvar.",
+  "source.secretKeep": "Manter",
   "source.secretAgain": "O endereço ou a conta mudou: digite de novo.",
   "source.usualHint": "Deixe vazio para o valor usual.",
   "source.allHint": "Deixe vazio para incluir tudo.",

@@ -40,6 +40,10 @@ test.each([
     "Failed 5 min. ago: The source was not found.",
   ],
   [{ state: "cancelled" }, "Stopped 5 min. ago"],
+  [
+    { state: "kept", unlisted: 11, updated: 1 },
+    "Nothing deleted: you kept 11 documents that are no longer in the source (5 min. ago) · 1 changed",
+  ],
   [{ state: "cancelled", added: 4 }, "Stopped 5 min. ago · 4 new"],
 ] as [Partial<Sync>, string][])("a synchronization with %j: %s", (change, words) => {
   expect(syncWords(sync(change), now)).toBe(words);

@@ -25,6 +25,10 @@ export function syncWords(sync: Sync | SyncLog, now: number): string {
       return t("source.waiting", { count: sync.unlisted });
     case "failed":
       return t("source.failed", { when, why: sync.problem ? said(sync.problem) : "" });
+    case "kept":
+      return [t("source.kept", { when, count: sync.unlisted }), changeWords(sync)]
+        .filter((words) => words !== "")
+        .join(between);
     case "cancelled":
       return [t("source.stopped", { when }), changeWords(sync)].filter((words) => words !== "").join(between);
     case "done":

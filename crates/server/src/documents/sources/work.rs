@@ -115,8 +115,7 @@ impl Sources {
         let secret = self.secret(&claimed.source).map_err(of_error)?;
         let settings = claimed.source.settings.clone().unwrap_or_default();
         let options: SourceOptions = serde_json::from_value(settings).map_err(|error| {
-            LocalizedText::from(messages::Sources::SourceSettingInvalid {
-                field: "from".to_owned(),
+            LocalizedText::from(messages::Sources::SettingsUnreadable {
                 reason: error.to_string(),
             })
         })?;

@@ -19,7 +19,7 @@ use crate::{
         extract::{Json, Path, Query},
         openapi::Operations,
     },
-    identity::auth::Caller,
+    identity::{audit::Noted, auth::Caller},
     messages,
     platform::clock::Clock,
 };
@@ -101,7 +101,8 @@ pub(in crate::http) struct SourceBody {
     /// Unique within the collection.
     name: String,
     settings: SourceOptions,
-    /// The password, token or key that the kind of source calls for. If missing, the stored one is kept.
+    /// The password, token or key that the kind of source calls for. If missing, the stored one is kept; if empty, it is
+    /// removed.
     secret: Option<String>,
     /// How often it is synchronized, 5 to 44640 minutes; `null` for never.
     every_minutes: Option<u64>,
@@ -113,12 +114,14 @@ pub(in crate::http) async fn create(
     State(store): State<Store>,
     State(clock): State<Clock>,
     caller: Caller,
+    noted: Noted,
     Path(collection): Path<CollectionId>,
     Json(body): Json<SourceBody>,
 ) -> Result<(StatusCode, Json<SourceView>), ApiError> {
     let owner = owner(&caller)?;
     own(&store, &caller, collection).await?;
     let secret = body.secret.clone().unwrap_or_default();
+    let kind = body.settings.from.kind();
     let now = clock.now_ms();
     let new = checked(&service, &caller, body, &secret)?;
     let new = StoredSource {
@@ -128,6 +131,7 @@ pub(in crate::http) async fn create(
     };
     let created = store.create_source(owner, &new, MAX_SOURCES).await;
     created.map_err(refused)?;
+    note(&noted, &new, kind);
     let sync = service.begin(&new).await?;
     let view = SourceView::new(new, 0, Some(sync));
     Ok((StatusCode::CREATED, Json(view)))
@@ -139,6 +143,7 @@ pub(in crate::http) async fn change(
     State(store): State<Store>,
     State(clock): State<Clock>,
     caller: Caller,
+    noted: Noted,
     Path((collection, id)): Path<(CollectionId, SourceId)>,
     Json(body): Json<SourceBody>,
 ) -> Result<Json<SourceView>, ApiError> {
@@ -152,6 +157,8 @@ pub(in crate::http) async fn change(
         Some(secret) => secret.clone(),
         None => kept_secret(&service, &before, &body.settings)?,
     };
+    let kind = body.settings.from.kind();
+    let is_new_secret = body.secret.is_some();
     let changed = checked(&service, &caller, body, &secret)?;
     let now = clock.now_ms();
     let minutes = |every: u64| i64::try_from(every * 60_000).ok();
@@ -170,6 +177,12 @@ pub(in crate::http) async fn change(
         .change_source(owner, &changed, now)
         .await
         .map_err(refused)?;
+    note(&noted, &changed, kind);
+    match (before.sealed.is_some(), changed.sealed.is_some()) {
+        (true, false) => noted.with("secret", "removed"),
+        (_, true) if is_new_secret => noted.with("secret", "changed"),
+        _ => {}
+    }
     let documents = store.sources(collection).await?;
     let documents = documents.iter().find(|(source, _)| source.id == id);
     let documents = documents.map_or(0, |(_, documents)| *documents);
@@ -217,6 +230,12 @@ fn checked(
     })
 }
 
+/// What the audit log says about a new or changed source. Its settings have no secret, but may be long.
+fn note(noted: &Noted, source: &StoredSource, kind: &'static str) {
+    noted.about(source.id, &*source.name);
+    noted.with("from", kind);
+}
+
 fn is_admin(caller: &Caller) -> bool {
     caller.user.role == UserRole::Admin
 }
@@ -243,14 +262,15 @@ pub(in crate::http) async fn delete(
     State(store): State<Store>,
     State(clock): State<Clock>,
     caller: Caller,
+    noted: Noted,
     Path((collection, id)): Path<(CollectionId, SourceId)>,
     Query(query): Query<Deletion>,
 ) -> Result<StatusCode, ApiError> {
     let owner = owner(&caller)?;
-    store
-        .source(owner, collection, id)
-        .await
-        .map_err(no_source)?;
+    let source = store.source(owner, collection, id).await;
+    let source = source.map_err(no_source)?;
+    noted.about(id, source.name);
+    noted.with("with_documents", query.documents);
     store
         .delete_source(owner, collection, id, query.documents, clock.now_ms())
         .await
@@ -265,10 +285,13 @@ pub(in crate::http) async fn synchronize(
     State(service): State<Arc<Sources>>,
     State(store): State<Store>,
     caller: Caller,
+    noted: Noted,
     Path((collection, id)): Path<(CollectionId, SourceId)>,
 ) -> Result<(StatusCode, Json<SyncView>), ApiError> {
     let source = store.source(owner(&caller)?, collection, id).await;
-    let sync = service.begin(&source.map_err(no_source)?).await?;
+    let source = source.map_err(no_source)?;
+    noted.about(id, &*source.name);
+    let sync = service.begin(&source).await?;
     Ok((StatusCode::ACCEPTED, Json(sync.into())))
 }
 

@@ -6,11 +6,13 @@ use axum::{
     extract::{Request, State},
     http::StatusCode,
 };
-use domain::{CollectionId, DocumentId, LocalizedText, SourceId, SyncId};
+use domain::{CollectionId, DocumentId, LocalizedText, SourceId, SyncId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use store::{DocumentReaders, SourceItem, Store, Sync, SyncItem, SyncItemState, SyncState};
+use store::{
+    DocumentReaders, SourceItem, Store, StoreError, Sync, SyncItem, SyncItemState, SyncState,
+};
 
 use super::owner;
 use crate::{
@@ -22,7 +24,7 @@ use crate::{
         extract::{Json, Path, Query},
         openapi::Operations,
     },
-    identity::auth::Caller,
+    identity::{audit::Noted, auth::Caller},
     platform::clock::Clock,
 };
 
@@ -48,7 +50,7 @@ pub(in crate::http) struct SyncView {
     added: u64,
     /// Received documents that replaced earlier ones.
     updated: u64,
-    /// Documents that the source no longer has, which completion deletes.
+    /// Documents that the source no longer has, which completion deletes; those that stayed if that was refused.
     unlisted: u64,
     /// Deleted documents.
     deleted: u64,
@@ -356,27 +358,59 @@ pub(in crate::http) struct Completion {
 pub(in crate::http) async fn complete(
     State(sources): State<Arc<Sources>>,
     caller: Caller,
+    noted: Noted,
     Path((collection, sync)): Path<(CollectionId, SyncId)>,
     Json(body): Json<Completion>,
 ) -> Result<Json<SyncView>, ApiError> {
+    let owner = owner(&caller)?;
     let completed = sources
-        .complete(owner(&caller)?, collection, sync, body.confirmed)
+        .complete(owner, collection, sync, body.confirmed)
         .await?;
+    // Programs complete each of theirs; only confirmed deletions are of interest.
+    if body.confirmed.is_none() || completed.deleted == 0 {
+        noted.nothing();
+    }
+    note_source(&noted, &sources.store, owner, collection, completed.source).await?;
+    noted.with("deleted", completed.deleted);
     Ok(Json(completed.into()))
 }
 
 /// `POST /api/v1/knowledge/{collection}/sync/{sync}/cancel`: cancels a synchronization; what it has received is kept.
+/// If it waits for a confirmation, it is refused.
 pub(in crate::http) async fn cancel(
     State(clock): State<Clock>,
     State(store): State<Store>,
     caller: Caller,
+    noted: Noted,
     Path((collection, sync)): Path<(CollectionId, SyncId)>,
 ) -> Result<StatusCode, ApiError> {
+    let owner = owner(&caller)?;
     let cancelled = store
-        .cancel_sync(owner(&caller)?, collection, sync, clock.now_ms())
+        .cancel_sync(owner, collection, sync, clock.now_ms())
         .await;
-    cancelled.map_err(no_sync)?;
+    let cancelled = cancelled.map_err(no_sync)?;
+    if cancelled.state == SyncState::Kept {
+        noted.instead("source.keep");
+        noted.with("kept", cancelled.unlisted);
+    }
+    note_source(&noted, &store, owner, collection, cancelled.source).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Names the source of a synchronization in the audit log; it may just have been deleted.
+async fn note_source(
+    noted: &Noted,
+    store: &Store,
+    owner: UserId,
+    collection: CollectionId,
+    source: SourceId,
+) -> Result<(), ApiError> {
+    match store.source(owner, collection, source).await {
+        Ok(found) => noted.about(source, found.name),
+        Err(StoreError::NotFound) => noted.about(source, ""),
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
 }
 
 /// Checks that a collection is the caller's.
@@ -440,5 +474,6 @@ pub(in crate::http) fn operations(api: &mut Operations) {
         "POST /api/v1/knowledge/{collection}/sync/{sync}/cancel",
         cancel,
         "Cancels a synchronization; what it has received is kept, and nothing is deleted",
-    );
+    )
+    .details("If it waits for a confirmation, that is refused, and its state becomes `kept`.");
 }
