@@ -75,7 +75,7 @@ pub(crate) use {
     recognition::Recognition,
     scope::Scope,
     search::{Found, MAX_FOUND, SearchRequest, missing, no_collection},
-    sources::{MAX_SOURCES, SourceOptions, Sources, no_sync, refused},
+    sources::{MAX_SOURCES, SourceOptions, Sources, check_items, no_sync, refused},
     tool::{NAME as SEARCH_TOOL, look, passage, spec},
 };
 

@@ -72,6 +72,7 @@ mod settings;
 mod sharing;
 mod sources;
 mod sums;
+mod synced_documents;
 mod syncs;
 mod transaction;
 mod usage;
@@ -145,6 +146,7 @@ pub use sessions::{NewSession, Session, SessionLifetime};
 pub use setting_changes::{SettingChanges, SettingTopic};
 pub use sharing::{ChatReader, SharedChat, Sharing};
 pub use sources::StoredSource;
+pub use synced_documents::SyncedDocument;
 pub use syncs::{ClaimedSync, Manifest, SourceItem, Sync, SyncItem, SyncItemState, SyncState};
 pub use usage::{
     Booking, Outcome as BookingOutcome, RunUsage, UsageBy, UsageKey, UsageOf, UsageRow, UsageSum,

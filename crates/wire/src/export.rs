@@ -9,6 +9,7 @@
 //! {"log":{"run":"run_…","events":[…]}}
 //! {"file":{"workspace":"chat_…","path":"/notes.md","version":3,"changed_at":1795000000000,"base64":"…"}}
 //! {"collection":{"id":"col_…","name":"Manuals",…}}
+//! {"source":{"id":"src_…","collection":"col_…","name":"Wiki","settings":{…},"every_minutes":60}}
 //! {"document":{"id":"doc_…","collection":"col_…","name":"a.pdf","size_bytes":7000000}}
 //! {"document_part":{"document":"doc_…","base64":"…"}}
 //! {"damaged":{"of":"log of run_…","why":"stored data is damaged: …"}}
@@ -18,9 +19,11 @@
 //! What belongs to a chat, a run or a collection stands behind it, a message behind the one that it follows, a log behind its
 //! run, and the parts of a document behind it, in their order.
 
+use std::collections::BTreeSet;
+
 use domain::{
     ChatId, CollectionId, DocumentId, FactId, MemoryId, MessageId, ModelParameters, Part, Role,
-    RunEvent, RunId, RunSummary, ScheduleId, event::Author,
+    RunEvent, RunId, RunSummary, ScheduleId, SourceId, event::Author,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,6 +57,8 @@ pub enum Line {
     Schedule(Schedule),
     /// A collection of documents; these follow.
     Collection(Collection),
+    /// One of its sources, without its secret.
+    Source(Source),
     /// One of its documents; its file follows.
     Document(Document),
     /// A part of that file.
@@ -306,6 +311,56 @@ pub struct Collection {
     pub chat: Option<ChatId>,
 }
 
+/// A source that a collection follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Its id on the server that it was exported from.
+    pub id: SourceId,
+    /// The preceding collection.
+    pub collection: CollectionId,
+    /// The name.
+    pub name: String,
+    /// Its settings without the secret; `None` if a program sends its documents.
+    #[serde(default)]
+    pub settings: Option<Value>,
+    /// The interval of synchronizations, minutes; `None` if each is started by hand.
+    #[serde(default)]
+    pub every_minutes: Option<u64>,
+}
+
+/// Which document of a source a document is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfSource {
+    /// The preceding source.
+    pub source: SourceId,
+    /// What identifies the document there.
+    pub id: String,
+    /// Its name there.
+    pub name: String,
+    /// The version that was received.
+    pub version: String,
+    /// When it was changed there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified_at: Option<i64>,
+    /// Where people open it there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// Who may read a document, of those who may read its collection.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Readers {
+    /// Email addresses.
+    #[serde(default)]
+    pub people: BTreeSet<String>,
+    /// Names of groups.
+    #[serde(default)]
+    pub groups: BTreeSet<String>,
+    /// Domains of email addresses.
+    #[serde(default)]
+    pub domains: BTreeSet<String>,
+}
+
 /// A document, without its extracted text: it is read again after import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
@@ -317,6 +372,12 @@ pub struct Document {
     pub name: String,
     /// The size of the file.
     pub size_bytes: u64,
+    /// Who may read it; `None` for all who may read the collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readers: Option<Readers>,
+    /// Where it comes from; `None` if it was uploaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<OfSource>,
 }
 
 /// Consecutive bytes of a document's file.

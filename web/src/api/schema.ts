@@ -1609,12 +1609,13 @@ export type ImportCounts = {
   facts: number;
   schedules: number;
   collections: number;
+  sources: number;
   documents: number;
 };
 
 /** Something that was not imported. */
 export type ImportLeft = {
-  /** `chat`, `message`, `run`, `file`, `memory`, `fact`, `schedule`, `collection`, `document`, `key`, `agent` or `line`. */
+  /** `chat`, `message`, `run`, `file`, `memory`, `fact`, `schedule`, `collection`, `source`, `document`, `key`, `agent` or `line`. */
   what:
     | "chat"
     | "message"
@@ -1624,6 +1625,7 @@ export type ImportLeft = {
     | "fact"
     | "schedule"
     | "collection"
+    | "source"
     | "document"
     | "key"
     | "agent"

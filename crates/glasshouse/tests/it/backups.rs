@@ -2,19 +2,24 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     path::Path,
     process::{Child, Command, Stdio},
 };
 
-use axum::{Json, Router, http::HeaderMap, routing::get};
+use axum::{
+    Json, Router,
+    http::{HeaderMap, StatusCode},
+    routing::get,
+};
 use base64::{Engine, prelude::BASE64_STANDARD};
+use flate2::read::GzDecoder;
 use reqwest::Client;
 use serde_json::{Value, json};
 use sqlx::{Connection, Executor, SqliteConnection};
 
 use crate::{
-    faults::postgres::Cluster,
+    faults::{postgres::Cluster, until},
     harness::{Answer, EMAIL, PASSWORD, new_folder, plain_client, serve_other},
 };
 
@@ -52,7 +57,8 @@ impl Running {
     fn from(mut command: Command) -> Self {
         command
             .env("GLASSHOUSE_LOG_LEVEL", "error")
-            .env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
+            .env("GLASSHOUSE_PROGRAMS_ENABLED", "false")
+            .env("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8");
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap())
@@ -135,6 +141,28 @@ async fn models(headers: HeaderMap) -> Json<Value> {
     Json(json!({"object": "list", "data": if knows { json!([{"id": "far"}]) } else { json!([]) }}))
 }
 
+/// A feed that wants a password.
+async fn feed(headers: HeaderMap) -> (StatusCode, &'static str) {
+    // ada:feed-canary
+    match headers.get("authorization") {
+        Some(value) if value == "Basic YWRhOmZlZWQtY2FuYXJ5" => (
+            StatusCode::OK,
+            "<rss version=\"2.0\"><channel><title>News</title><item><guid>1</guid><title>One</title></item></channel></rss>",
+        ),
+        _ => (StatusCode::UNAUTHORIZED, ""),
+    }
+}
+
+/// The only source of a collection, when it is no longer being synchronized.
+async fn synchronized(server: &Running, at: &str) -> Value {
+    until("the source is synchronized", async || {
+        let sources = server.get(&format!("{at}/sources")).await;
+        sources["sources"][0]["latest"]["state"] != "running"
+    })
+    .await;
+    server.get(&format!("{at}/sources")).await["sources"][0].clone()
+}
+
 /// Fills a server on `from`, copies it while it works, and brings the copy back on `to`.
 async fn there_and_back(from: &str, to: &str) {
     let (old, new) = (new_folder(), new_folder());
@@ -144,13 +172,28 @@ async fn there_and_back(from: &str, to: &str) {
     let answer = server.call("POST", "/api/v1/setup", &account).await;
     answer.expect(200);
     server.credential = answer.cookie();
-    let (far, _running) = serve_other(Router::new().route("/v1/models", get(models))).await;
+    let (far, _running) = serve_other(
+        Router::new()
+            .route("/v1/models", get(models))
+            .route("/feed.xml", get(feed)),
+    )
+    .await;
     let connection =
         json!({"name": "Far", "base_url": format!("http://{far}/v1"), "api_key": "sk-canary"});
     server
         .call("POST", "/api/v1/connections", &connection)
         .await
         .expect(200);
+    let wiki = json!({"name": "Wiki"});
+    let wiki = server.call("POST", "/api/v1/knowledge", &wiki).await.json();
+    let wiki = format!("/api/v1/knowledge/{}", wiki["id"].as_str().unwrap());
+    let from_feed = json!({"kind": "feed", "url": format!("http://{far}/feed.xml"), "user": "ada"});
+    let source = json!({"name": "News", "secret": "feed-canary", "every_minutes": 60,
+        "settings": {"from": from_feed, "exclude": ["drafts/**"]}});
+    let place = format!("{wiki}/sources");
+    server.call("POST", &place, &source).await.expect(201);
+    let before_copy = synchronized(&server, &wiki).await;
+    assert_eq!(before_copy["latest"]["state"], "done", "{before_copy}");
     let chat = server
         .call("POST", "/api/v1/chats", &json!({"title": "План"}))
         .await
@@ -197,12 +240,14 @@ async fn there_and_back(from: &str, to: &str) {
             0o600
         );
     }
-    assert!(
-        !fs::read(&copy)
-            .unwrap()
-            .windows(9)
-            .any(|part| part == b"sk-canary")
-    );
+    let mut copied = String::new();
+    GzDecoder::new(fs::File::open(&copy).unwrap())
+        .read_to_string(&mut copied)
+        .unwrap();
+    assert!(copied.contains("drafts/**"));
+    for secret in ["sk-canary", "feed-canary"] {
+        assert!(!copied.contains(secret), "{secret}");
+    }
     server
         .call(
             "POST",
@@ -255,6 +300,21 @@ async fn there_and_back(from: &str, to: &str) {
     for seen in [&before[5], &after[5]] {
         assert_eq!(seen["connections"][0]["models"], json!(["far"]), "{seen}");
     }
+    // So does the sealed secret of the source.
+    let source = synchronized(&server, &wiki).await;
+    for field in [
+        "settings",
+        "has_secret",
+        "every_minutes",
+        "documents",
+        "latest",
+    ] {
+        assert_eq!(source[field], before_copy[field], "{field}");
+    }
+    let now = format!("{wiki}/sources/{}/sync", source["id"].as_str().unwrap());
+    server.call("POST", &now, &json!({})).await.expect(202);
+    let source = synchronized(&server, &wiki).await;
+    assert_eq!(source["latest"]["state"], "done", "{source}");
     let login = json!({"email": EMAIL, "password": PASSWORD});
     server
         .call("POST", "/api/v1/login", &login)

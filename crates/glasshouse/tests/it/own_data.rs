@@ -1,6 +1,7 @@
 //! Taking one's data along, and bringing it to another server: what comes out goes in again, and nothing else does.
 
 mod attached;
+mod sources;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{ChatId, CollectionId, DocumentId, MessageId, RunEvent, RunId, UserId, laws};
@@ -134,7 +135,7 @@ async fn what_is_taken_along_is_the_same_elsewhere() {
     report.expect(200);
     let report = report.json();
     let made = json!({"chats": 1, "messages": 4, "runs": 2, "memories": 1, "facts": 0, "schedules": 1, "files": report["made"]["files"],
-        "collections": 1, "documents": 2});
+        "collections": 1, "sources": 0, "documents": 2});
     assert_eq!(
         (&report["format"], &report["made"]),
         (&json!("glasshouse"), &made)

@@ -18,7 +18,7 @@ use store::{Document, Manifest, SourceItem, Store, StoreError, StoredSource, Syn
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use self::items::check_items;
+pub(crate) use self::items::check_items;
 pub(crate) use self::words::problem_words;
 use super::{Documents, MAX_DOCUMENTS};
 use crate::{
@@ -47,6 +47,21 @@ pub(crate) struct SourceOptions {
     pub(crate) exclude: Vec<String>,
 }
 
+impl SourceOptions {
+    /// Checks what depends on the caller, and the patterns.
+    ///
+    /// # Errors
+    /// 400 for an invalid pattern; 403 for a folder of the server if the caller is not an administrator.
+    pub(crate) fn check_caller(&self, is_admin: bool) -> Result<(), ApiError> {
+        if matches!(self.from, SourceSettings::Folder(_)) && !is_admin {
+            return Err(ApiError::forbidden(
+                messages::Sources::FoldersOfAdministrators,
+            ));
+        }
+        Patterns::new(self).map(drop)
+    }
+}
+
 /// The service of sources.
 pub(crate) struct Sources {
     /// Wakes the job: a synchronization began, or a schedule changed.
@@ -72,12 +87,7 @@ impl Sources {
         secret: &str,
         is_admin: bool,
     ) -> Result<(), ApiError> {
-        if matches!(options.from, SourceSettings::Folder(_)) && !is_admin {
-            return Err(ApiError::forbidden(
-                messages::Sources::FoldersOfAdministrators,
-            ));
-        }
-        Patterns::new(options)?;
+        options.check_caller(is_admin)?;
         let surroundings = self.surroundings();
         let limits = surroundings.limits;
         Source::new(options.from.clone(), secret, surroundings)

@@ -15,12 +15,12 @@ use axum::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use domain::{ChatId, FolderId, RunId};
+use domain::{ChatId, CollectionId, DocumentId, FolderId, RunId};
 use futures_util::stream;
 use jiff::Timestamp;
 use store::{
-    Alternatives, Chat, ChatMessage, ChatOrganization, Fact, Memory, Run, Schedule, StoreError,
-    UserRole, noting_damage,
+    Alternatives, Chat, ChatMessage, ChatOrganization, DocumentReaders, Fact, Memory, Run,
+    Schedule, StoreError, UserRole, noting_damage,
 };
 use tokio::sync::mpsc;
 use wire::export::{self, Line, are_lines, log_line};
@@ -523,7 +523,13 @@ impl Export {
     async fn collection(&mut self, collection: export::Collection) -> Result<(), Stop> {
         let app = Arc::clone(&self.app);
         let id = collection.id;
+        let is_attachment = collection.chat.is_some();
         self.line(&Line::Collection(collection)).await?;
+        let mut origins = Origins::default();
+        if !is_attachment {
+            origins = self.origins(id).await?;
+            self.sources(id).await?;
+        }
         for document in self
             .readable(&format!("collection {id}"), app.store.documents(id))
             .await?
@@ -551,6 +557,8 @@ impl Export {
                 collection,
                 name,
                 size_bytes,
+                readers: origins.readers.remove(&id).map(readers),
+                source: origins.items.remove(&id),
             }))
             .await?;
             for part in file.chunks(PART_BYTES) {
@@ -562,6 +570,48 @@ impl Export {
             }
         }
         Ok(())
+    }
+
+    /// The sources of a collection, without their secrets.
+    async fn sources(&mut self, collection: CollectionId) -> Result<(), Stop> {
+        let app = Arc::clone(&self.app);
+        let of = format!("sources of {collection}");
+        for (source, _) in self.readable(&of, app.store.sources(collection)).await? {
+            self.line(&Line::Source(export::Source {
+                id: source.id,
+                collection,
+                name: source.name,
+                settings: source.settings,
+                every_minutes: source.every_minutes,
+            }))
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// Where the documents of a collection come from, and who may read them.
+    async fn origins(&mut self, collection: CollectionId) -> Result<Origins, Stop> {
+        let app = Arc::clone(&self.app);
+        let of = format!("sources of {collection}");
+        let reading = app.store.document_readers(collection);
+        let readers = self.readable(&of, reading).await?;
+        let reading = app.store.synced_documents(collection);
+        let synced = self.readable(&of, reading).await?;
+        let items = synced.into_iter().map(|synced| {
+            let item = export::OfSource {
+                source: synced.source,
+                id: synced.item.id,
+                name: synced.item.name,
+                version: synced.item.version,
+                modified_at: synced.item.modified_at,
+                url: synced.item.url,
+            };
+            (synced.document, item)
+        });
+        Ok(Origins {
+            readers,
+            items: items.collect(),
+        })
     }
 
     async fn line(&mut self, line: &Line) -> Result<(), Stop> {
@@ -583,6 +633,21 @@ impl Export {
     async fn send(&mut self) -> Result<(), Stop> {
         let piece = Bytes::from(std::mem::take(&mut self.piece));
         self.pieces.send(Ok(piece)).await.map_err(|_| Stop::Left)
+    }
+}
+
+/// Where the documents of a collection come from.
+#[derive(Default)]
+struct Origins {
+    readers: HashMap<DocumentId, DocumentReaders>,
+    items: HashMap<DocumentId, export::OfSource>,
+}
+
+fn readers(readers: DocumentReaders) -> export::Readers {
+    export::Readers {
+        people: readers.people,
+        groups: readers.groups,
+        domains: readers.domains,
     }
 }
 

@@ -445,7 +445,7 @@ fn owner(caller: &Caller) -> Result<UserId, ApiError> {
     }
 }
 
-fn checked_name(name: &str) -> Result<String, ApiError> {
+pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.trim();
     let length = name.chars().count();
     if length == 0 || length > NAME_CHARS || name.chars().any(char::is_control) {

@@ -91,6 +91,14 @@ export const data: Record<keyof typeof en, Entry> = {
     many: "{count} مكتبة",
     other: "{count} مكتبة",
   },
+  "data.count.sources": {
+    zero: "{count} مصدر",
+    one: "مصدر واحد",
+    two: "مصدران",
+    few: "{count} مصادر",
+    many: "{count} مصدرًا",
+    other: "{count} مصدر",
+  },
   "data.count.documents": {
     zero: "{count} مستند",
     one: "مستند واحد",
@@ -107,6 +115,7 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.what.fact": "معلومة مكتسبة",
   "data.what.schedule": "مهمة مجدولة",
   "data.what.collection": "مكتبة",
+  "data.what.source": "مصدر",
   "data.what.document": "مستند",
   "data.what.key": "مفتاح",
   "data.what.agent": "وكيل",

@@ -48,6 +48,7 @@ export const data: Record<keyof typeof en, Entry> = {
     many: "{count} de colecciones",
     other: "{count} colecciones",
   },
+  "data.count.sources": { one: "{count} fuente", many: "{count} fuentes", other: "{count} fuentes" },
   "data.count.documents": {
     one: "{count} documento",
     many: "{count} de documentos",
@@ -61,6 +62,7 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.what.fact": "Dato aprendido",
   "data.what.schedule": "Tarea programada",
   "data.what.collection": "Colección",
+  "data.what.source": "Fuente",
   "data.what.document": "Documento",
   "data.what.key": "Clave",
   "data.what.agent": "Agente",

@@ -45,6 +45,7 @@ export const data: Record<keyof typeof en, Entry> = {
     many: "{count} de collections",
     other: "{count} collections",
   },
+  "data.count.sources": { one: "{count} source", many: "{count} de sources", other: "{count} sources" },
   "data.count.documents": {
     one: "{count} document",
     many: "{count} de documents",
@@ -58,6 +59,7 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.what.fact": "Information apprise",
   "data.what.schedule": "Tâche planifiée",
   "data.what.collection": "Collection",
+  "data.what.source": "Source",
   "data.what.document": "Document",
   "data.what.key": "Clé",
   "data.what.agent": "Agent",

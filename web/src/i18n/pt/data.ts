@@ -44,6 +44,7 @@ export const data: Record<keyof typeof en, Entry> = {
     many: "{count} de coleções",
     other: "{count} coleções",
   },
+  "data.count.sources": { one: "{count} fonte", many: "{count} fontes", other: "{count} fontes" },
   "data.count.documents": {
     one: "{count} documento",
     many: "{count} de documentos",
@@ -57,6 +58,7 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.what.fact": "Fato aprendido",
   "data.what.schedule": "Agendamento",
   "data.what.collection": "Coleção",
+  "data.what.source": "Fonte",
   "data.what.document": "Documento",
   "data.what.key": "Chave",
   "data.what.agent": "Agente",

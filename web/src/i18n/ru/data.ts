@@ -73,6 +73,12 @@ export const data: Record<keyof typeof en, Entry> = {
     many: "{count} коллекций",
     other: "{count} коллекции",
   },
+  "data.count.sources": {
+    one: "{count} источник",
+    few: "{count} источника",
+    many: "{count} источников",
+    other: "{count} источника",
+  },
   "data.count.documents": {
     one: "{count} документ",
     few: "{count} документа",
@@ -87,6 +93,7 @@ export const data: Record<keyof typeof en, Entry> = {
   "data.what.fact": "Факт",
   "data.what.schedule": "Расписание",
   "data.what.collection": "Коллекция",
+  "data.what.source": "Источник",
   "data.what.document": "Документ",
   "data.what.key": "Ключ",
   "data.what.agent": "Агент",

@@ -19,7 +19,7 @@ const MAX_READERS: usize = 10_000;
 ///
 /// # Errors
 /// 400 with the reason.
-pub(super) fn check_items(items: &[SourceItem]) -> Result<(), ApiError> {
+pub(crate) fn check_items(items: &[SourceItem]) -> Result<(), ApiError> {
     if items.len() as u64 > MAX_DOCUMENTS {
         let count = MAX_DOCUMENTS;
         return Err(ApiError::invalid(
@@ -95,8 +95,16 @@ pub(super) fn stored(item: Item) -> SourceItem {
     }
 }
 
-/// A stored document for its source.
+/// A stored document for its source, with its readers.
 pub(super) fn unstored(item: SourceItem) -> Item {
+    let readers = match item.readers {
+        None => Readers::All,
+        Some(readers) => Readers::Only {
+            people: readers.people.into_iter().collect(),
+            groups: readers.groups.into_iter().collect(),
+            domains: readers.domains.into_iter().collect(),
+        },
+    };
     Item {
         id: item.id,
         name: item.name,
@@ -104,7 +112,7 @@ pub(super) fn unstored(item: SourceItem) -> Item {
         size_bytes: item.size_bytes,
         modified_ms: item.modified_at,
         url: item.url,
-        readers: Readers::All,
+        readers,
     }
 }
 

@@ -3,13 +3,16 @@
 use std::collections::{HashMap, HashSet};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use domain::{ChatId, CollectionId, DocumentId};
-use store::{Collection, Principal, StoreError};
+use domain::{ChatId, CollectionId, DocumentId, SourceId};
+use store::{
+    Collection, DocumentReaders, Principal, SourceItem, StoreError, StoredSource, SyncedDocument,
+};
 use wire::export;
 
 use super::{ids::Ids, report::Report};
 use crate::{
     app::App,
+    documents::{MAX_SOURCES, check_items, refused},
     error::ApiError,
     http::knowledge::{self, attachments, documents},
     identity::auth::Caller,
@@ -30,6 +33,15 @@ pub(super) struct Documents {
 struct Here {
     id: CollectionId,
     names: HashSet<String>,
+    /// The sources of the file, with their ids here.
+    sources: HashMap<SourceId, SourceId>,
+}
+
+impl Here {
+    fn new(id: CollectionId, names: HashSet<String>) -> Self {
+        let sources = HashMap::new();
+        Self { id, names, sources }
+    }
 }
 
 struct Open {
@@ -39,6 +51,8 @@ struct Open {
     collection: CollectionId,
     name: String,
     size_bytes: u64,
+    readers: Option<DocumentReaders>,
+    source: Option<(SourceId, export::OfSource)>,
     file: Vec<u8>,
 }
 
@@ -65,7 +79,7 @@ impl Documents {
                         .into_iter()
                         .map(|document| document.name)
                         .collect();
-                    self.collections.insert(there.id, Here { id, names });
+                    self.collections.insert(there.id, Here::new(id, names));
                     return Ok(());
                 }
                 Ok(_) | Err(StoreError::NotFound) => {}
@@ -81,13 +95,8 @@ impl Documents {
         match made {
             Ok(_) => {
                 report.made().collections += 1;
-                self.collections.insert(
-                    there.id,
-                    Here {
-                        id,
-                        names: HashSet::new(),
-                    },
-                );
+                self.collections
+                    .insert(there.id, Here::new(id, HashSet::new()));
                 Ok(())
             }
             Err(refused) if refused.is_ours() => Err(refused),
@@ -96,6 +105,44 @@ impl Documents {
                 Ok(())
             }
         }
+    }
+
+    /// Imports a source of a collection. It has no secret, and is synchronized on request only.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub(super) async fn source(
+        &mut self,
+        app: &App,
+        caller: &Caller,
+        ids: Ids,
+        there: export::Source,
+        report: &mut Report,
+    ) -> Result<(), ApiError> {
+        let Some(here) = self.collections.get_mut(&there.collection) else {
+            report.leave("source", &there.name, messages::Imports::CollectionNotHere);
+            return Ok(());
+        };
+        let known = app.store.sources(here.id).await?;
+        let known = known.iter().find(|(source, _)| {
+            [there.id, ids.source(there.id)].contains(&source.id) || source.name == there.name
+        });
+        if let Some((source, _)) = known {
+            report.here().sources += 1;
+            here.sources.insert(there.id, source.id);
+            return Ok(());
+        }
+        match make_source(app, caller, ids, here.id, &there).await {
+            Ok(id) => {
+                report.made().sources += 1;
+                here.sources.insert(there.id, id);
+            }
+            Err(refused) if refused.is_ours() => return Err(refused),
+            Err(refused) => {
+                report.leave("source", &there.name, refused.problem().clone().words());
+            }
+        }
+        Ok(())
     }
 
     /// A document whose file follows.
@@ -114,6 +161,8 @@ impl Documents {
             collection,
             name,
             size_bytes,
+            readers,
+            source,
         } = there;
         let most = app.config.now().knowledge.file_bytes;
         match self.collections.get(&collection) {
@@ -130,12 +179,19 @@ impl Documents {
             }
             Some(here) => {
                 let here_id = ids.document(id);
+                let source = source.and_then(|item| Some((*here.sources.get(&item.source)?, item)));
                 self.open = Some(Open {
                     id,
                     here: here_id,
                     collection: here.id,
                     name,
                     size_bytes,
+                    readers: readers.map(|readers| DocumentReaders {
+                        people: readers.people,
+                        groups: readers.groups,
+                        domains: readers.domains,
+                    }),
+                    source,
                     file: Vec::new(),
                 });
             }
@@ -170,17 +226,12 @@ impl Documents {
             self.open = Some(open);
             return Ok(());
         }
-        let Open {
-            here,
-            collection,
-            name,
-            file,
-            ..
-        } = open;
-        match documents::keep(app, caller.id(), collection, here, &name, &file).await {
-            Ok(_) => report.made().documents += 1,
+        match keep(app, caller, &open).await {
+            Ok(()) => report.made().documents += 1,
             Err(refused) if refused.is_ours() => return Err(refused),
-            Err(refused) => report.leave("document", &name, refused.problem().clone().words()),
+            Err(refused) => {
+                report.leave("document", &open.name, refused.problem().clone().words());
+            }
         }
         Ok(())
     }
@@ -191,6 +242,74 @@ impl Documents {
             report.leave("document", &open.name, messages::Imports::DocumentNotWhole);
         }
     }
+}
+
+/// Stores a document with its readers, and which document of its source it is.
+async fn keep(app: &App, caller: &Caller, open: &Open) -> Result<(), ApiError> {
+    let owner = caller.id();
+    let item = open.source.as_ref().map(|(source, item)| SyncedDocument {
+        document: open.here,
+        source: *source,
+        item: SourceItem {
+            id: item.id.clone(),
+            name: item.name.clone(),
+            version: item.version.clone(),
+            size_bytes: None,
+            modified_at: item.modified_at,
+            url: item.url.clone(),
+            readers: open.readers.clone(),
+        },
+    });
+    let limits = SourceItem {
+        id: "-".to_owned(),
+        name: open.name.clone(),
+        version: "-".to_owned(),
+        size_bytes: None,
+        modified_at: None,
+        url: None,
+        readers: open.readers.clone(),
+    };
+    check_items(&[item.as_ref().map_or(limits, |synced| synced.item.clone())])?;
+    let collection = open.collection;
+    documents::keep_at(app, owner, collection, open.here, &open.name, &open.file).await?;
+    if open.readers.is_some() {
+        let restricted = app
+            .store
+            .restrict_document(open.here, open.readers.as_ref());
+        restricted.await?;
+    }
+    if let Some(synced) = item {
+        let now = app.clock.now_ms();
+        let linked = app.store.link_document(owner, collection, &synced, now);
+        linked.await?;
+    }
+    Ok(())
+}
+
+async fn make_source(
+    app: &App,
+    caller: &Caller,
+    ids: Ids,
+    collection: CollectionId,
+    there: &export::Source,
+) -> Result<SourceId, ApiError> {
+    let settings = there.settings.as_ref();
+    let settings = settings
+        .map(|settings| knowledge::sources::imported_settings(caller, settings))
+        .transpose()?;
+    let source = StoredSource {
+        id: ids.source(there.id),
+        collection,
+        name: knowledge::checked_name(&there.name)?,
+        settings,
+        sealed: None,
+        every_minutes: knowledge::sources::checked_interval(there.every_minutes)?,
+        next_at: None,
+        created_at: app.clock.now_ms(),
+    };
+    let created = app.store.create_source(caller.id(), &source, MAX_SOURCES);
+    created.await.map_err(refused)?;
+    Ok(source.id)
 }
 
 /// Creates the collection of a file that was attached to a message. Its chat was imported before or still exists.

@@ -1,7 +1,9 @@
 //! Derives the ids of imported records from their original ids and the importing user, so that repeating an import
 //! finds them, and a file cannot refer to records of other users.
 
-use domain::{ChatId, CollectionId, DocumentId, FactId, MessageId, RunId, ScheduleId, UserId};
+use domain::{
+    ChatId, CollectionId, DocumentId, FactId, MessageId, RunId, ScheduleId, SourceId, UserId,
+};
 use ring::digest::{Context, SHA256};
 
 /// Derives the ids for one user's import.
@@ -30,6 +32,10 @@ impl Ids {
     }
 
     pub(super) fn collection(self, there: CollectionId) -> CollectionId {
+        there.brought(self.four(&there.to_string()))
+    }
+
+    pub(super) fn source(self, there: SourceId) -> SourceId {
         there.brought(self.four(&there.to_string()))
     }
 

@@ -111,6 +111,11 @@ impl<'a> Own<'a> {
                         .collection(self.app, caller, ids, collection, &mut self.report)
                         .await?;
                 }
+                Line::Source(source) => {
+                    self.documents
+                        .source(self.app, self.caller, self.ids, source, &mut self.report)
+                        .await?;
+                }
                 Line::Document(document) => {
                     self.documents
                         .document(self.app, self.ids, document, &mut self.report)

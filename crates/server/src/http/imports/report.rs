@@ -37,6 +37,7 @@ pub(super) struct Counts {
     pub(super) facts: u64,
     pub(super) schedules: u64,
     pub(super) collections: u64,
+    pub(super) sources: u64,
     pub(super) documents: u64,
 }
 
@@ -44,9 +45,9 @@ pub(super) struct Counts {
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "ImportLeft")]
 struct Left {
-    /// `chat`, `message`, `run`, `file`, `memory`, `fact`, `schedule`, `collection`, `document`, `key`, `agent` or
+    /// `chat`, `message`, `run`, `file`, `memory`, `fact`, `schedule`, `collection`, `source`, `document`, `key`, `agent` or
     /// `line`.
-    #[schemars(extend("enum" = ["chat", "message", "run", "file", "memory", "fact", "schedule", "collection", "document", "key", "agent", "line"]))]
+    #[schemars(extend("enum" = ["chat", "message", "run", "file", "memory", "fact", "schedule", "collection", "source", "document", "key", "agent", "line"]))]
     what: &'static str,
     /// Its name, if it has one.
     name: String,

@@ -250,8 +250,40 @@ pub(in crate::http) async fn keep(
     if file.is_empty() {
         return Err(ApiError::invalid(messages::Knowledge::EmptyFile));
     }
+    let name = checked_name(name)?;
+    store_file(app, owner, collection, id, name, file).await
+}
+
+/// Stores a document under its path, such as `Wiki/Start.md`.
+///
+/// # Errors
+/// As [`keep`].
+pub(in crate::http) async fn keep_at(
+    app: &App,
+    owner: UserId,
+    collection: CollectionId,
+    id: DocumentId,
+    path: &str,
+    file: &[u8],
+) -> Result<Document, ApiError> {
+    if file.is_empty() {
+        return Err(ApiError::invalid(messages::Knowledge::EmptyFile));
+    }
+    let parts = path.split('/').map(checked_name);
+    let name = parts.collect::<Result<Vec<_>, _>>()?.join("/");
+    store_file(app, owner, collection, id, name, file).await
+}
+
+async fn store_file(
+    app: &App,
+    owner: UserId,
+    collection: CollectionId,
+    id: DocumentId,
+    name: String,
+    file: &[u8],
+) -> Result<Document, ApiError> {
     let documents = &app.documents;
-    let new = documents.unread(id, collection, checked_name(name)?, file);
+    let new = documents.unread(id, collection, name, file);
     let kept = app
         .store
         .put_document(owner, &new, file, documents.limits())

@@ -6,6 +6,7 @@ use axum::{extract::State, http::StatusCode};
 use domain::{CollectionId, SourceId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use store::{Store, StoreError, StoredSource, UserRole};
 
 use super::{
@@ -210,12 +211,7 @@ fn checked(
     body: SourceBody,
     secret: &str,
 ) -> Result<StoredSource, ApiError> {
-    let (least, most) = INTERVALS;
-    if let Some(every) = body.every_minutes
-        && !(least..=most).contains(&every)
-    {
-        return Err(ApiError::out_of_range("every_minutes", least, most));
-    }
+    let every_minutes = checked_interval(body.every_minutes)?;
     service.check(&body.settings, secret, is_admin(caller))?;
     let id = SourceId::generate();
     Ok(StoredSource {
@@ -224,7 +220,7 @@ fn checked(
         name: super::checked_name(&body.name)?,
         settings: Some(serde_json::to_value(&body.settings).map_err(ApiError::internal)?),
         sealed: service.seal(id, secret)?,
-        every_minutes: body.every_minutes,
+        every_minutes,
         next_at: None,
         created_at: 0,
     })
@@ -234,6 +230,37 @@ fn checked(
 fn note(noted: &Noted, source: &StoredSource, kind: &'static str) {
     noted.about(source.id, &*source.name);
     noted.with("from", kind);
+}
+
+/// The interval of synchronizations, minutes.
+///
+/// # Errors
+/// 400 if it is too short or too long.
+pub(in crate::http) fn checked_interval(minutes: Option<u64>) -> Result<Option<u64>, ApiError> {
+    let (least, most) = INTERVALS;
+    match minutes {
+        Some(every) if !(least..=most).contains(&every) => {
+            Err(ApiError::out_of_range("every_minutes", least, most))
+        }
+        minutes => Ok(minutes),
+    }
+}
+
+/// The settings of a source that is imported, without its secret: whether they suffice, the first synchronization says.
+///
+/// # Errors
+/// 400 if they cannot be read; 403 for a folder of the server if the caller is not an administrator.
+pub(in crate::http) fn imported_settings(
+    caller: &Caller,
+    settings: &Value,
+) -> Result<Value, ApiError> {
+    let options: SourceOptions = serde_json::from_value(settings.clone()).map_err(|error| {
+        ApiError::invalid(messages::Sources::SettingsUnreadable {
+            reason: error.to_string(),
+        })
+    })?;
+    options.check_caller(is_admin(caller))?;
+    serde_json::to_value(&options).map_err(ApiError::internal)
 }
 
 fn is_admin(caller: &Caller) -> bool {

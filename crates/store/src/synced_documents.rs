@@ -1,0 +1,119 @@
+//! Which documents of their sources documents are.
+
+use std::collections::HashMap;
+
+use domain::{CollectionId, DocumentId, SourceId, UserId};
+
+use crate::{
+    DocumentReaders, SourceItem, Store, StoreError,
+    query::{Row, readable},
+    sources::hold_collection,
+};
+
+/// A document that was received from a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyncedDocument {
+    /// The document.
+    pub document: DocumentId,
+    /// Its source.
+    pub source: SourceId,
+    /// The version that was received last; its size is not known.
+    pub item: SourceItem,
+}
+
+const SYNCED: &str = "SELECT document, source, item, synced_documents.name, version, readers, modified_at, url \
+                      FROM synced_documents";
+
+impl Store {
+    /// The documents of a collection that come from its sources.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn synced_documents(
+        &self,
+        collection: CollectionId,
+    ) -> Result<Vec<SyncedDocument>, StoreError> {
+        let sql = format!(
+            "{SYNCED} JOIN sources ON sources.id = source WHERE collection = $1 ORDER BY source, item"
+        );
+        let rows = self.db().built(sql).id(collection).fetch_all().await?;
+        Ok(readable(&rows, read))
+    }
+
+    /// Notes which document of a source of a user's collection a document is, unless either is known already.
+    ///
+    /// # Errors
+    /// `NotFound` if the source or the document is not in the collection, or that is not theirs.
+    pub async fn link_document(
+        &self,
+        owner: UserId,
+        collection: CollectionId,
+        link: &SyncedDocument,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        hold_collection(&mut tx, owner, collection, now).await?;
+        let sql = "SELECT documents.id FROM documents JOIN sources ON sources.collection = documents.collection \
+                   WHERE documents.id = $1 AND sources.id = $2 AND documents.collection = $3";
+        let query = tx.query(sql).id(link.document).id(link.source);
+        query.id(collection).fetch_one().await?;
+        let readers = link.item.readers.as_ref().map(DocumentReaders::folded);
+        let sql = "INSERT INTO synced_documents (document, source, item, name, version, readers, modified_at, url) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
+        let query = tx
+            .query(sql)
+            .id(link.document)
+            .id(link.source)
+            .text(&link.item.id)
+            .text(&link.item.name)
+            .text(&link.item.version)
+            .optional_json(readers.as_ref())?
+            .bind(link.item.modified_at)
+            .optional_text(link.item.url.as_deref());
+        query.execute().await?;
+        tx.commit().await
+    }
+
+    /// The readers of the restricted documents of a collection.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn document_readers(
+        &self,
+        collection: CollectionId,
+    ) -> Result<HashMap<DocumentId, DocumentReaders>, StoreError> {
+        let sql = "SELECT documents.id, kind, name_key FROM documents LEFT JOIN document_readers \
+                   ON document_readers.document = documents.id WHERE collection = $1 AND restricted";
+        let rows = self.db().read(sql).id(collection).fetch_all().await?;
+        let mut found: HashMap<DocumentId, DocumentReaders> = HashMap::new();
+        for row in &rows {
+            let readers = found.entry(row.id("id")?).or_default();
+            let Some(name) = row.get::<Option<String>>("name_key")? else {
+                continue;
+            };
+            match row.get::<Option<String>>("kind")?.as_deref() {
+                Some("person") => readers.people.insert(name),
+                Some("group") => readers.groups.insert(name),
+                Some("domain") => readers.domains.insert(name),
+                _ => false,
+            };
+        }
+        Ok(found)
+    }
+}
+
+fn read(row: &Row) -> Result<SyncedDocument, StoreError> {
+    Ok(SyncedDocument {
+        document: row.id("document")?,
+        source: row.id("source")?,
+        item: SourceItem {
+            id: row.get("item")?,
+            name: row.get("name")?,
+            version: row.get("version")?,
+            size_bytes: None,
+            modified_at: row.get("modified_at")?,
+            url: row.get("url")?,
+            readers: row.optional_json("readers")?,
+        },
+    })
+}
