@@ -1,6 +1,7 @@
 //! Folders and shared drives of Google Drive, with a service account or the rights of a person.
 
 mod account;
+mod changes;
 mod rights;
 
 use std::collections::HashSet;
@@ -24,9 +25,8 @@ const MAX_DEPTH: usize = 64;
 const FOLDERS: usize = 20;
 const FOLDER: &str = "application/vnd.google-apps.folder";
 /// What is requested of files.
-const FIELDS: &str = "nextPageToken,incompleteSearch,files(id,name,mimeType,size,md5Checksum,version,modifiedTime,\
-                      webViewLink,parents,permissions(type,role,emailAddress,domain,allowFileDiscovery,view,deleted,\
-                      expirationTime))";
+const FIELDS: &str = "id,name,mimeType,size,md5Checksum,version,modifiedTime,webViewLink,parents,\
+                      permissions(type,role,emailAddress,domain,allowFileDiscovery,view,deleted,expirationTime)";
 
 /// A folder or a shared drive of Google Drive.
 ///
@@ -95,6 +95,7 @@ struct File {
     web_view_link: Option<String>,
     parents: Option<Vec<String>>,
     permissions: Option<Vec<rights::Permission>>,
+    trashed: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -106,8 +107,11 @@ struct Kind {
 }
 
 /// A folder, with the names of those that it is in.
+#[derive(Clone)]
 struct Folder {
     id: String,
+    /// Empty for the folder that is followed.
+    parent: String,
     path: Vec<String>,
 }
 
@@ -150,16 +154,21 @@ impl GoogleDrive {
         if root.mime_type != FOLDER || root.trashed == Some(true) {
             return Err(SourceProblem::NotFound);
         }
+        // Before anything is listed, so that no change is missed.
+        let start = self.start_of_changes(root.drive_id.as_deref()).await?;
+        let mut tree = Vec::new();
         let mut listing = Listing::default();
         let mut permissions = Vec::new();
         let mut seen = HashSet::from([self.folder.clone()]);
         let id = self.folder.clone();
         let mut folders = vec![Folder {
             id,
+            parent: String::new(),
             path: Vec::new(),
         }];
         while !folders.is_empty() {
             let some = folders.split_off(folders.len().saturating_sub(FOLDERS));
+            tree.extend_from_slice(&some);
             let drive = root.drive_id.as_deref();
             let files = match self.files_of(&some, drive).await {
                 Err(problem) if http::is_partial(&problem) => {
@@ -170,17 +179,17 @@ impl GoogleDrive {
             for file in files? {
                 let parents = file.parents.iter().flatten();
                 let parent = parents.filter_map(|id| some.iter().find(|folder| folder.id == *id));
-                let parent = parent.map(|folder| &folder.path).next();
-                let Some(path) = parent else {
+                let Some(parent) = parent.into_iter().next() else {
                     let problem = malformed("its folder is not named");
                     let name = file.name;
                     listing.add_problem(&name, problem);
                     continue;
                 };
                 if file.mime_type == FOLDER {
-                    self.add_folder(file, path, &mut seen, &mut folders, &mut listing)?;
+                    self.add_folder(file, parent, &mut seen, &mut folders, &mut listing)?;
                 } else if let Some(name) = document_name(&file) {
-                    let name = name::path(path.iter().map(String::as_str), &name);
+                    let path = parent.path.iter().map(String::as_str);
+                    let name = name::path(path, &name);
                     listing.add(document(&file, name), self.limits)?;
                     // Each file has an owner or members: none at all have not been told.
                     permissions.push(file.permissions.filter(|known| !known.is_empty()));
@@ -188,6 +197,9 @@ impl GoogleDrive {
             }
         }
         self.set_readers(&mut listing, permissions).await?;
+        if let Some(start) = start {
+            listing.position = self.position(start, root.drive_id, &tree).await?;
+        }
         Ok(listing)
     }
 
@@ -224,7 +236,7 @@ impl GoogleDrive {
     fn add_folder(
         &self,
         file: File,
-        path: &[String],
+        parent: &Folder,
         seen: &mut HashSet<String>,
         folders: &mut Vec<Folder>,
         listing: &mut Listing,
@@ -232,7 +244,7 @@ impl GoogleDrive {
         if !seen.insert(file.id.clone()) {
             return Ok(());
         }
-        if path.len() == MAX_DEPTH {
+        if parent.path.len() == MAX_DEPTH {
             let problem = malformed("it is in too many folders");
             let name = file.name;
             listing.add_problem(&name, problem);
@@ -241,9 +253,13 @@ impl GoogleDrive {
         if seen.len() > self.limits.items.saturating_mul(2).saturating_add(10_000) {
             return Err(SourceProblem::TooMany);
         }
-        let mut path = path.to_vec();
+        let mut path = parent.path.clone();
         path.push(file.name);
-        folders.push(Folder { id: file.id, path });
+        folders.push(Folder {
+            id: file.id,
+            parent: parent.id.clone(),
+            path,
+        });
         Ok(())
     }
 
@@ -301,9 +317,10 @@ impl GoogleDrive {
         let ids = folders.iter().map(|folder| escape(&folder.id));
         let parents: Vec<_> = ids.map(|id| format!("'{id}' in parents")).collect();
         let q = format!("({}) and trashed = false", parents.join(" or "));
+        let fields = format!("nextPageToken,incompleteSearch,files({FIELDS})");
         let mut query = vec![
             ("q", &*q),
-            ("fields", FIELDS),
+            ("fields", &*fields),
             ("pageSize", "1000"),
             ("supportsAllDrives", "true"),
             ("includeItemsFromAllDrives", "true"),

@@ -193,6 +193,9 @@ pub struct Listing {
     pub problems: Vec<UnlistedPart>,
     /// Whether the source names only its newest documents, as feeds do. Then those that are not listed are kept.
     pub is_window: bool,
+    /// The position in the change feed of the source at which the documents were listed; `None` if it has none. For
+    /// [`Source::list_changes`] with the same settings.
+    pub position: Option<String>,
 }
 
 /// Maximum number of problems that a listing names. More change nothing for the caller.
@@ -354,6 +357,23 @@ impl Source {
         Ok(listing.finish())
     }
 
+    /// Lists all documents, by ID: those that were `known` at a position in the change feed, with what has changed since
+    /// then. `None` if that is not certain: then they have to be listed anew.
+    ///
+    /// # Errors
+    /// As [`Self::list`].
+    pub async fn list_changes(
+        &self,
+        position: &str,
+        known: Vec<Item>,
+    ) -> Result<Option<Listing>, SourceProblem> {
+        let listing = match &self.kind {
+            Kind::GoogleDrive(drive) => drive.list_changes(position, known).await,
+            _ => Ok(None),
+        }?;
+        Ok(listing.map(Listing::finish))
+    }
+
     /// Reads a document.
     ///
     /// # Errors
@@ -384,6 +404,7 @@ mod tests {
     fn listing_and_reading_can_be_sent() {
         fn check<T: Send>(_: impl Fn(&'static Source, &'static Item) -> T) {}
         check(|source, _| source.list());
+        check(|source, _| source.list_changes("", Vec::new()));
         check(|source, item| source.read(item));
     }
 

@@ -110,8 +110,8 @@ impl Store {
         if query.id(changed.id).fetch_optional().await?.is_some() {
             return Err(StoreError::Conflict("name"));
         }
-        let sql = "UPDATE sources SET name = $3, settings = $4, sealed = $5, every_minutes = $6, next_at = $7 \
-                   WHERE id = $1 AND collection = $2";
+        let sql = "UPDATE sources SET name = $3, settings = $4, sealed = $5, every_minutes = $6, next_at = $7, \
+                   feed_position = NULL WHERE id = $1 AND collection = $2";
         let query = tx
             .query(sql)
             .id(changed.id)

@@ -1,13 +1,15 @@
 //! Which documents of their sources documents are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use domain::{CollectionId, DocumentId, SourceId, UserId};
+use serde_json::Value;
 
 use crate::{
-    DocumentReaders, SourceItem, Store, StoreError,
+    DocumentReaders, SourceItem, Store, StoreError, StoredSource,
     query::{Row, readable},
     sources::hold_collection,
+    syncs::read_item,
 };
 
 /// A document that was received from a source.
@@ -38,6 +40,77 @@ impl Store {
         );
         let rows = self.db().built(sql).id(collection).fetch_all().await?;
         Ok(readable(&rows, read))
+    }
+
+    /// The documents of a source that are here.
+    ///
+    /// # Errors
+    /// Database errors, also if one of them is damaged: the others alone would not be all.
+    pub async fn documents_of_source(
+        &self,
+        source: SourceId,
+    ) -> Result<Vec<SourceItem>, StoreError> {
+        let sql = format!("{SYNCED} WHERE source = $1 ORDER BY item");
+        let rows = self.db().built(sql).id(source).fetch_all().await?;
+        rows.iter().map(|row| Ok(read(row)?.item)).collect()
+    }
+
+    /// The documents of a source that are known: those that are here, and those that the last complete synchronization
+    /// could not receive.
+    ///
+    /// # Errors
+    /// As [`Self::documents_of_source`].
+    pub async fn known_items(&self, source: SourceId) -> Result<Vec<SourceItem>, StoreError> {
+        let sql = "SELECT item, name, version, size_bytes, modified_at, url, readers, state, problem FROM sync_items \
+                   WHERE state = 'failed' AND version <> '' AND sync = (SELECT id FROM syncs WHERE source = $1 \
+                   AND state = 'done' ORDER BY started_at DESC, id DESC LIMIT 1)";
+        let rows = self.db().read(sql).id(source).fetch_all().await?;
+        let mut known: BTreeMap<String, SourceItem> = BTreeMap::new();
+        for item in self.documents_of_source(source).await? {
+            known.insert(item.id.clone(), item);
+        }
+        for row in &rows {
+            let item = read_item(row)?.item;
+            known.insert(item.id.clone(), item);
+        }
+        Ok(known.into_values().collect())
+    }
+
+    /// The position in the change feed of a source up to which its documents are known.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn feed_position(&self, source: SourceId) -> Result<Option<Value>, StoreError> {
+        let sql = "SELECT feed_position FROM sources WHERE id = $1";
+        let row = self.db().read(sql).id(source).fetch_one().await?;
+        row.optional_json("feed_position")
+    }
+
+    /// Stores the position in the change feed of a source, unless its settings were changed in the meantime. `None`
+    /// lets the next synchronization list all documents.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn set_feed_position(
+        &self,
+        source: &StoredSource,
+        position: Option<&Value>,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        // Also prevents concurrent changes.
+        let sql = "UPDATE sources SET feed_position = NULL WHERE id = $1 RETURNING settings";
+        let Some(row) = tx.query(sql).id(source.id).fetch_optional().await? else {
+            return Ok(());
+        };
+        let settings: Option<Value> = row.optional_json("settings")?;
+        if let Some(position) = position
+            && settings == source.settings
+        {
+            let sql = "UPDATE sources SET feed_position = $2 WHERE id = $1";
+            let query = tx.query(sql).id(source.id).optional_json(Some(position))?;
+            query.execute().await?;
+        }
+        tx.commit().await
     }
 
     /// Notes which document of a source of a user's collection a document is, unless either is known already.

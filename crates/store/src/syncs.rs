@@ -349,7 +349,7 @@ fn read_sync(row: &Row) -> Result<Sync, StoreError> {
     })
 }
 
-fn read_item(row: &Row) -> Result<SyncItem, StoreError> {
+pub(crate) fn read_item(row: &Row) -> Result<SyncItem, StoreError> {
     let name: String = row.get("state")?;
     let state = ITEM_STATES.iter().find(|(_, known)| *known == name);
     let Some((state, _)) = state else {

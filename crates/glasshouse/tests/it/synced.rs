@@ -1,14 +1,20 @@
 //! Collections that follow sources: by the API and its command, and by the server itself.
 
-use std::{fs, path::Path, process::Output};
+use std::{
+    fs,
+    path::Path,
+    process::Output,
+    sync::{Arc, Mutex},
+};
 
+use axum::{Router, http::Uri};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
 use crate::{
     faults::until,
-    harness::{Answer, EMAIL, Server, new_folder},
+    harness::{Answer, EMAIL, Server, new_folder, serve_other},
 };
 
 async fn collection(server: &Server, who: &str) -> String {
@@ -536,4 +542,128 @@ async fn readers_of_the_source_are_those_here() {
     assert_eq!(found(&server, &bob).await, ["all.md", "domain.md"]);
     assert_eq!(names(&server, &bob, &at).await, ["all.md", "domain.md"]);
     server.get(&format!("{at}/sources"), &bob).await.expect(404);
+}
+
+/// What Google Drive answers, and which paths were requested.
+struct Drive {
+    asked: Mutex<Vec<String>>,
+}
+
+impl Drive {
+    /// Answers as the reference of version 3 says: a folder with `f1` and `f2`, of which `f2` is deleted and `f3` added.
+    fn answer(&self, uri: &Uri) -> Value {
+        let query = uri.query().unwrap_or_default();
+        self.asked.lock().unwrap().push(uri.path().to_owned());
+        let file = |id: &str| {
+            json!({"id": id, "name": format!("{id}.md"), "mimeType": "text/markdown", "size": "9",
+            "md5Checksum": format!("md5-{id}"), "parents": ["root"]})
+        };
+        let change = |id: &str| json!({"changeType": "file", "removed": false, "fileId": id, "file": file(id)});
+        match uri.path() {
+            "/token" => json!({"access_token": "t", "expires_in": 3599}),
+            "/drive/v3/files" => json!({"files": [file("f1"), file("f2")]}),
+            "/drive/v3/files/root" => {
+                json!({"id": "root", "mimeType": "application/vnd.google-apps.folder"})
+            }
+            "/drive/v3/changes/startPageToken" => json!({"startPageToken": "100"}),
+            "/drive/v3/changes" if query.contains("pageToken=100") => {
+                json!({"newStartPageToken": "200", "changes": [
+                {"changeType": "file", "removed": true, "fileId": "f2"}, change("f3")]})
+            }
+            "/drive/v3/changes" => json!({"newStartPageToken": "200", "changes": []}),
+            _ => json!({"id": "f", "mimeType": "text/markdown"}),
+        }
+    }
+
+    /// Whether all files were listed, and whether changes were, since the last call.
+    fn listed(&self) -> (bool, bool) {
+        let asked = std::mem::take(&mut *self.asked.lock().unwrap());
+        let has = |path: &str| asked.iter().any(|one| one == path);
+        (has("/drive/v3/files"), has("/drive/v3/changes"))
+    }
+}
+
+#[tokio::test]
+async fn scheduled_synchronizations_ask_for_changes_only() {
+    let drive = Arc::new(Drive {
+        asked: Mutex::default(),
+    });
+    let answering = Arc::clone(&drive);
+    let routes = Router::new().fallback(move |uri: Uri| {
+        let is_file = uri.query().unwrap_or_default().contains("alt=media");
+        let answer = match is_file {
+            true => "A kumquat".to_owned(),
+            false => answering.answer(&uri).to_string(),
+        };
+        async move { answer }
+    });
+    let (google, _running) = serve_other(routes).await;
+    let server = Server::start_with(&[("GLASSHOUSE_OUTBOUND_ALLOW", "127.0.0.0/8")]).await;
+    let ada = server.set_up().await;
+    let at = collection(&server, &ada).await;
+    let from = json!({"kind": "google_drive", "folder": "root", "rights": false,
+        "api_url": format!("http://{google}"), "token_url": format!("http://{google}/token")});
+    let secret = json!({"client_id": "c", "client_secret": "s", "refresh_token": "r"}).to_string();
+    let body =
+        json!({"name": "Drive", "settings": {"from": from}, "secret": secret, "every_minutes": 5});
+    let created = server.post(&format!("{at}/sources"), &ada, &body).await;
+    created.expect(201);
+    let place = format!("{at}/sources/{}", created.json()["id"].as_str().unwrap());
+    let first = ended(&server, &ada, &place).await;
+    assert_eq!(
+        (&first["state"], &first["added"]),
+        (&json!("done"), &json!(2)),
+        "{first}"
+    );
+    assert_eq!(drive.listed(), (true, false));
+
+    // Another source wakes the job, which starts what is due.
+    let web = json!({"kind": "feed", "url": format!("http://{google}/token")});
+    let waker = json!({"name": "Waker", "settings": {"from": web}});
+    let waker = server.post(&format!("{at}/sources"), &ada, &waker).await;
+    let waker = format!("{at}/sources/{}", waker.json()["id"].as_str().unwrap());
+    let next = async |time_ms: i64, before: &Value| {
+        server.clock.advance_ms(time_ms);
+        ended(&server, &ada, &waker).await;
+        let now = server
+            .post(&format!("{waker}/sync"), &ada, &json!({}))
+            .await;
+        now.expect(202);
+        until("the source is due", async || {
+            let syncs = server.get(&format!("{place}/syncs"), &ada).await.json();
+            syncs["syncs"][0]["id"] != before["id"]
+        })
+        .await;
+        ended(&server, &ada, &place).await
+    };
+    let minutes = 60_000;
+    let second = next(6 * minutes, &first).await;
+    for (name, count) in [("added", 1), ("deleted", 1), ("updated", 0), ("failed", 0)] {
+        assert_eq!(second[name], count, "{second}");
+    }
+    assert_eq!(second["state"], "done");
+    assert_eq!(names(&server, &ada, &at).await, ["f1.md", "f3.md"]);
+    assert_eq!(drive.listed(), (false, true));
+    let third = next(6 * minutes, &second).await;
+    assert_eq!(third["state"], "done", "{third}");
+    assert_eq!(drive.listed(), (false, true));
+
+    // After a day, or with a document less, all are listed.
+    let fourth = next(24 * 60 * minutes, &third).await;
+    assert_eq!((drive.listed().0, &fourth["state"]), (true, &json!("done")));
+    let documents = server.get(&format!("{at}/documents"), &ada).await.json();
+    let one = documents["documents"][0]["id"].as_str().unwrap();
+    server
+        .delete(&format!("{at}/documents/{one}"), &ada)
+        .await
+        .expect(204);
+    let fifth = next(6 * minutes, &fourth).await;
+    assert_eq!((drive.listed().0, &fifth["added"]), (true, &json!(1)));
+    // So it is on request.
+    let now = server
+        .post(&format!("{place}/sync"), &ada, &json!({}))
+        .await;
+    now.expect(202);
+    ended(&server, &ada, &place).await;
+    assert!(drive.listed().0);
 }

@@ -1,6 +1,7 @@
 //! Sources of collections: other systems that the server asks on a schedule, and clients that send what changed. Both
 //! synchronize in the same steps: list, receive what is missing, complete.
 
+mod feed;
 mod items;
 mod words;
 mod work;
@@ -121,7 +122,7 @@ impl Sources {
             .map_err(|_| ApiError::invalid(messages::Sources::SourceSecretUnreadable))
     }
 
-    /// Begins a synchronization with a source that the server asks.
+    /// Begins a synchronization with a source that the server asks. It lists all documents.
     ///
     /// # Errors
     /// 409 if one is running, or a client sends its documents.
@@ -131,6 +132,8 @@ impl Sources {
         }
         let id = SyncId::generate();
         let now = self.clock.now_ms();
+        // A person who asks for it expects that everything is checked.
+        self.store.set_feed_position(source, None).await?;
         let begun = self.store.begin_sync(source.id, id, false, now).await;
         begun.map_err(|error| match error {
             StoreError::Conflict(_) => ApiError::conflict(messages::Sources::SyncRunning),

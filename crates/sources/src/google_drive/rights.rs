@@ -86,7 +86,7 @@ impl GoogleDrive {
         Ok(())
     }
 
-    async fn permissions(&self, id: &str) -> Result<Vec<Permission>, SourceProblem> {
+    pub(super) async fn permissions(&self, id: &str) -> Result<Vec<Permission>, SourceProblem> {
         let mut permissions = Vec::new();
         let mut pages = Pages::new(MAX_PERMISSIONS);
         let mut token = String::new();
@@ -113,7 +113,7 @@ impl GoogleDrive {
         }
     }
 
-    fn readers(&self, permissions: &[Permission]) -> Readers {
+    pub(super) fn readers(&self, permissions: &[Permission]) -> Readers {
         let mut audience = Audience::default();
         for permission in permissions {
             add(permission, self.links_grant, api::now_s(), &mut audience);

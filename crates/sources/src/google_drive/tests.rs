@@ -17,7 +17,7 @@ use crate::{
 /// Generated for tests; it gives access to nothing.
 const PRIVATE_KEY: &str = include_str!("service_account.pem");
 
-fn settings(server: &Server) -> GoogleDriveSettings {
+pub(super) fn settings(server: &Server) -> GoogleDriveSettings {
     GoogleDriveSettings {
         folder: "root-1".to_owned(),
         subject: None,
@@ -28,12 +28,12 @@ fn settings(server: &Server) -> GoogleDriveSettings {
     }
 }
 
-fn secret() -> String {
+pub(super) fn secret() -> String {
     let secret = json!({ "client_id": "id", "client_secret": "s&", "refresh_token": "1//r", "type": "authorized_user" });
     secret.to_string()
 }
 
-fn source(settings: GoogleDriveSettings) -> Source {
+pub(super) fn source(settings: GoogleDriveSettings) -> Source {
     Source::new(
         SourceSettings::GoogleDrive(settings),
         &secret(),
@@ -42,7 +42,7 @@ fn source(settings: GoogleDriveSettings) -> Source {
     .unwrap()
 }
 
-fn file(id: &str, name: &str, parent: &str) -> Value {
+pub(super) fn file(id: &str, name: &str, parent: &str) -> Value {
     json!({
         "id": id, "name": name, "mimeType": "text/plain", "size": "5", "md5Checksum": format!("md5-{id}"), "version": "7",
         "modifiedTime": "2024-01-02T00:00:00.000Z", "webViewLink": format!("https://drive.google.com/file/d/{id}/view"),
@@ -51,14 +51,14 @@ fn file(id: &str, name: &str, parent: &str) -> Value {
     })
 }
 
-fn of_kind(id: &str, name: &str, parent: &str, kind: &str) -> Value {
+pub(super) fn of_kind(id: &str, name: &str, parent: &str, kind: &str) -> Value {
     let mut file = file(id, name, parent);
     file["mimeType"] = json!(format!("application/vnd.google-apps.{kind}"));
     file.as_object_mut().unwrap().remove("md5Checksum");
     file
 }
 
-fn usual(asked: &Asked) -> Reply {
+pub(super) fn usual(asked: &Asked) -> Reply {
     match asked.path() {
         "/token" => reply(
             &json!({ "access_token": "ya29.x", "expires_in": 3599, "token_type": "Bearer", "scope": "x" }),
@@ -79,7 +79,7 @@ fn with_files(files: Value) -> Server {
     })
 }
 
-fn ann() -> Readers {
+pub(super) fn ann() -> Readers {
     Readers::Only {
         people: vec!["ann@example.com".to_owned()],
         groups: Vec::new(),
@@ -87,7 +87,7 @@ fn ann() -> Readers {
     }
 }
 
-fn names(listing: &Listing) -> Vec<&str> {
+pub(super) fn names(listing: &Listing) -> Vec<&str> {
     listing.items.iter().map(|item| &*item.name).collect()
 }
 
@@ -184,7 +184,9 @@ async fn folders_are_walked_and_documents_read() {
     let root = "('root-1' in parents) and trashed = false";
     let below = "('d1' in parents or 'd2' in parents) and trashed = false";
     assert_eq!(searched(&server, "q"), [root, root, below]);
-    assert_eq!(searched(&server, "fields"), [FIELDS; 3]);
+    let fields = format!("nextPageToken,incompleteSearch,files({FIELDS})");
+    let fields = &*fields;
+    assert_eq!(searched(&server, "fields"), [fields; 3]);
     assert_eq!(searched(&server, "supportsAllDrives"), ["true"; 3]);
     assert_eq!(searched(&server, "includeItemsFromAllDrives"), ["true"; 3]);
     assert_eq!(searched(&server, "corpora"), [""; 3]);

@@ -15,6 +15,7 @@ on_every_database!(
     only_what_changed_is_received,
     an_interrupted_synchronization_goes_on,
     many_deletions_wait_for_a_confirmation,
+    positions_are_those_of_the_settings,
     readers_change_with_their_documents,
     names_of_others_are_not_taken,
     sources_belong_to_collections,
@@ -318,6 +319,46 @@ async fn many_deletions_wait_for_a_confirmation(store: Store) {
         .cancel_sync(world.owner, collection, all.id, 10)
         .await;
     assert_eq!(again, Err(MISSING));
+}
+
+async fn positions_are_those_of_the_settings(store: Store) {
+    let world = World::new(store).await;
+    let store = &world.store;
+    let source = world.source.id;
+    assert_eq!(store.feed_position(source).await, Ok(None));
+    let (first, second) = (item("a", "1"), item("b", "1"));
+    world.synchronize(&[first.clone(), second.clone()]).await;
+    // What could not be received is known, too: it is not named as a change again.
+    let sync = world
+        .list(&[first.clone(), item("b", "2"), item("c", "1")], 6)
+        .await;
+    store.fail_item(sync.id, "b", "\"why\"").await.unwrap();
+    store.fail_item(sync.id, "c", "\"why\"").await.unwrap();
+    assert_eq!(world.complete(&sync, None).await.failed, 2);
+    let known = store.known_items(source).await.unwrap();
+    let known: Vec<_> = known.iter().map(|i| (&*i.id, &*i.version)).collect();
+    assert_eq!(known, [("a", "1"), ("b", "2"), ("c", "1")]);
+    let here = store.documents_of_source(source).await.unwrap();
+    let here: Vec<_> = here.iter().map(|i| (&*i.id, &*i.version)).collect();
+    assert_eq!(here, [("a", "1"), ("b", "1")]);
+
+    let position = serde_json::json!({ "at": "100" });
+    let kept = Some(position.clone());
+    let set = store.set_feed_position(&world.source, Some(&position));
+    set.await.unwrap();
+    assert_eq!(store.feed_position(source).await, Ok(kept));
+    // It is that of the settings of then.
+    let changed = StoredSource {
+        settings: Some(serde_json::json!({ "kind": "folder", "path": "/other" })),
+        ..world.source.clone()
+    };
+    store.change_source(world.owner, &changed, 7).await.unwrap();
+    assert_eq!(store.feed_position(source).await, Ok(None));
+    let set = store.set_feed_position(&world.source, Some(&position));
+    set.await.unwrap();
+    assert_eq!(store.feed_position(source).await, Ok(None));
+    let unknown = store.feed_position(SourceId::generate()).await;
+    assert_eq!(unknown, Err(MISSING));
 }
 
 async fn readers_change_with_their_documents(store: Store) {

@@ -4,10 +4,10 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use domain::{LocalizedText, SyncId};
 use sources::{Listing, Source, SourceProblem};
-use store::{ClaimedSync, Manifest, StoreError, SyncItemState};
+use store::{ClaimedSync, Manifest, StoreError, SyncItemState, SyncState};
 
 use super::{
-    Patterns, SourceOptions, Sources,
+    Patterns, SourceOptions, Sources, feed,
     items::{is_valid, stored, unstored},
     problem_words,
 };
@@ -94,20 +94,41 @@ impl Sources {
     async fn work(&self, claimed: &ClaimedSync) -> Result<(), Stop> {
         let (source, patterns) = self.open(claimed).map_err(Stop::Failed)?;
         let sync = claimed.sync.id;
+        let collection = claimed.source.collection;
+        let mut position = None;
         if !claimed.sync.listed {
-            let listing = self.holding(sync, source.list()).await?;
-            let listing = listing.map_err(|problem| Stop::Failed(self.words(&problem)))?;
+            let (listing, listed_at) = self.listing(claimed, &source).await?;
+            position = feed::position(&listing, listed_at);
             let manifest = self.manifest(listing, &patterns);
             let now = self.clock.now_ms();
-            let collection = claimed.source.collection;
             let listed = self.store.list_sync(collection, sync, &manifest, now).await;
             listed.map_err(lost)?;
         }
         self.receive_missing(claimed, &source).await?;
-        let completed = self
-            .complete(claimed.owner, claimed.source.collection, sync, None)
-            .await;
-        completed.map(drop).map_err(Stop::Error)
+        let completed = self.complete(claimed.owner, collection, sync, None).await;
+        if completed.map_err(Stop::Error)?.state == SyncState::Done {
+            self.keep_position(&claimed.source, position).await?;
+        }
+        Ok(())
+    }
+
+    /// The documents of a source: what has changed since the last synchronization, or all. With when all were listed last.
+    async fn listing(
+        &self,
+        claimed: &ClaimedSync,
+        source: &Source,
+    ) -> Result<(Listing, i64), Stop> {
+        let failed = |problem: SourceProblem| Stop::Failed(self.words(&problem));
+        let sync = claimed.sync.id;
+        let now = self.clock.now_ms();
+        if let Some((position, known)) = self.known(claimed.source.id, now).await? {
+            let asked = source.list_changes(&position.at, known);
+            if let Some(listing) = self.holding(sync, asked).await?.map_err(failed)? {
+                return Ok((listing, position.listed_at));
+            }
+        }
+        let listing = self.holding(sync, source.list()).await?.map_err(failed)?;
+        Ok((listing, now))
     }
 
     fn open(&self, claimed: &ClaimedSync) -> Result<(Source, Patterns), LocalizedText> {
