@@ -369,6 +369,7 @@ impl Source {
     ) -> Result<Option<Listing>, SourceProblem> {
         let listing = match &self.kind {
             Kind::GoogleDrive(drive) => drive.list_changes(position, known).await,
+            Kind::SharePoint(share_point) => share_point.list_changes(position, known).await,
             _ => Ok(None),
         }?;
         Ok(listing.map(Listing::finish))
@@ -476,6 +477,8 @@ mod tests {
             site: None,
             user: Some("ann@example.com".to_owned()),
             library: None,
+            pages: true,
+            subsites: false,
             folder: None,
             links_grant: false,
             graph_url: None,

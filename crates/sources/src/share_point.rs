@@ -1,8 +1,10 @@
 //! Document libraries of SharePoint and OneDrive, through Microsoft Graph with an app's own rights.
 
+mod changes;
+mod page;
 mod rights;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 use reqwest::Url;
@@ -19,8 +21,14 @@ use crate::{
 
 /// Maximum depth of folders.
 const MAX_DEPTH: usize = 64;
-/// Maximum number of document libraries of a site.
+/// Maximum number of document libraries.
 const MAX_DRIVES: usize = 1_000;
+/// Maximum number of sites below a site.
+const MAX_SITES: usize = 200;
+/// Maximum depth of sites below a site.
+const MAX_SITE_DEPTH: usize = 10;
+/// The template of the library with the pages of a site.
+const PAGE_LIBRARY: &str = "webPageLibrary";
 /// The properties that are requested of items.
 const SELECT: &str = "id,name,size,eTag,cTag,file,folder,root,package,remoteItem,parentReference,deleted,\
                       lastModifiedDateTime,webUrl";
@@ -58,6 +66,12 @@ pub struct SharePointSettings {
     /// The name of a library of the site. All its libraries if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<String>,
+    /// Whether the pages of the site become documents, too. Only without `library` and `folder`.
+    #[serde(default = "yes")]
+    pub pages: bool,
+    /// Whether the sites below the site are included.
+    #[serde(default)]
+    pub subsites: bool,
     /// A folder in the library, such as `Projects/2025`. The whole library if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
@@ -74,9 +88,15 @@ pub struct SharePointSettings {
     pub login_url: Option<String>,
 }
 
+fn yes() -> bool {
+    true
+}
+
 pub(crate) struct SharePoint {
     api: Api,
     place: Place,
+    has_pages: bool,
+    has_subsites: bool,
     folder: Vec<String>,
     links_grant: bool,
     limits: SourceLimits,
@@ -97,6 +117,9 @@ struct Page<T> {
     value: Vec<T>,
     #[serde(rename = "@odata.nextLink")]
     next: Option<String>,
+    /// At the end of a delta: the address of the changes from now on.
+    #[serde(rename = "@odata.deltaLink")]
+    delta: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -105,6 +128,39 @@ struct Named {
     #[serde(default)]
     name: String,
     folder: Option<serde_json::Value>,
+}
+
+/// A library whose items are listed.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Drive {
+    id: String,
+    name: String,
+    /// The names of the sites that it is in, below the site in the settings.
+    sites: Vec<String>,
+    /// Whether its items are pages of the site.
+    is_pages: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Site {
+    id: String,
+    #[serde(default)]
+    name: Option<String>,
+    display_name: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct List {
+    id: String,
+    #[serde(default, rename = "displayName")]
+    name: String,
+    list: Option<ListInfo>,
+}
+
+#[derive(Deserialize)]
+struct ListInfo {
+    template: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -124,6 +180,16 @@ struct DriveItem {
     last_modified_date_time: Option<String>,
     web_url: Option<String>,
 }
+
+/// A folder of a library, or its root.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Folder {
+    name: String,
+    parent: Option<String>,
+    is_root: bool,
+}
+
+type Tree = HashMap<String, Folder>;
 
 #[derive(Deserialize)]
 struct File {
@@ -164,8 +230,12 @@ impl SharePoint {
         if folder.iter().any(|part| part == "." || part == "..") {
             return Err(invalid("folder", SettingProblem::NoPath));
         }
+        let place = place(&settings)?;
+        let is_whole_site = matches!(&place, Place::Site { library: None, .. });
         Ok(Self {
-            place: place(&settings)?,
+            has_pages: settings.pages && is_whole_site && folder.is_empty(),
+            has_subsites: settings.subsites && matches!(&place, Place::Site { .. }),
+            place,
             folder,
             links_grant: settings.links_grant,
             limits: surroundings.limits,
@@ -178,24 +248,29 @@ impl SharePoint {
         let drives = self.drives().await?;
         let mut listing = Listing::default();
         let mut is_found = false;
+        let libraries = libraries(&drives);
+        let mut positions = Vec::new();
         for drive in &drives {
-            let prefix = (drives.len() > 1).then_some(&*drive.name);
             let listed = match self.folder_id(&drive.id).await {
                 // It need not be in all libraries.
                 Err(SourceProblem::NotFound) => continue,
                 Ok(top) => {
-                    self.list_drive(drive, top.as_deref(), prefix, &mut listing)
-                        .await
+                    let prefix = drive.prefix(libraries);
+                    self.list_drive(drive, top, &prefix, &mut listing).await
                 }
                 Err(problem) => Err(problem),
             };
             is_found = true;
-            if let Err(problem) = listed {
-                if drives.len() == 1 || !http::is_partial(&problem) {
+            match listed {
+                Ok(position) => positions.push(position),
+                Err(problem) if drives.len() == 1 || !http::is_partial(&problem) => {
                     return Err(problem);
                 }
-                let name = drive.name.clone();
-                listing.add_problem(&name, problem);
+                Err(problem) => {
+                    let sites = drive.sites.iter().map(String::as_str);
+                    let name = name::path(sites, &drive.name);
+                    listing.add_problem(&name, problem);
+                }
             }
         }
         if !is_found && !self.folder.is_empty() {
@@ -204,22 +279,30 @@ impl SharePoint {
         // Rights are requested once for each item, in the same order each time.
         let mut listing = listing.finish();
         self.read_rights(&mut listing).await?;
+        // A library without the folder has no position.
+        if positions.len() == drives.len() {
+            listing.position = changes::position(drives, positions);
+        }
         Ok(listing)
     }
 
     pub(crate) async fn read(&self, item: &Item) -> Result<Bytes, SourceProblem> {
+        if let Some(id) = item.id.strip_prefix(page::PREFIX) {
+            return self.read_page(id).await;
+        }
         item.check_size(self.limits)?;
         let (drive, id) = item.id.split_once('/').ok_or(SourceProblem::Gone)?;
         let path = ["v1.0", "drives", drive, "items", id, "content"];
         self.api.download(&self.api.address(&path, &[])).await
     }
 
-    async fn drives(&self) -> Result<Vec<Named>, SourceProblem> {
+    async fn drives(&self) -> Result<Vec<Drive>, SourceProblem> {
         let select = [("$select", "id,name")];
         let (host, path, library) = match &self.place {
             Place::User(user) => {
                 let url = self.api.address(&["v1.0", "users", user, "drive"], &select);
-                return Ok(vec![self.api.get(&url).await?]);
+                let drive: Named = self.api.get(&url).await?;
+                return Ok(vec![drive.into_drive(&[], false)]);
             }
             Place::Site {
                 host,
@@ -234,18 +317,10 @@ impl SharePoint {
         let mut segments = vec!["v1.0", "sites", &*site];
         segments.extend(path.iter().map(String::as_str));
         let site: Named = self.api.get(&self.api.address(&segments, &select)).await?;
-        let url = self
-            .api
-            .address(&["v1.0", "sites", &site.id, "drives"], &select);
         let mut drives = Vec::new();
-        self.for_each(url, |drive: Named| {
-            if drives.len() == MAX_DRIVES {
-                return Err(SourceProblem::TooMany);
-            }
-            drives.push(drive);
-            Ok(())
-        })
-        .await?;
+        for (site, path) in self.sites(site.id).await? {
+            self.add_drives(&site, &path, &mut drives).await?;
+        }
         if let Some(library) = library {
             drives.retain(|drive| drive.name.to_lowercase() == library.to_lowercase());
             if drives.is_empty() {
@@ -255,20 +330,105 @@ impl SharePoint {
         Ok(drives)
     }
 
+    /// A site and those below it, with the names on the way to each.
+    async fn sites(&self, top: String) -> Result<Vec<(String, Vec<String>)>, SourceProblem> {
+        let mut sites = vec![(top, Vec::new())];
+        let mut seen: HashSet<String> = sites.iter().map(|(id, _)| id.clone()).collect();
+        let mut at = 0;
+        while self.has_subsites && at < sites.len() {
+            let (site, path) = sites[at].clone();
+            at += 1;
+            if path.len() == MAX_SITE_DEPTH {
+                continue;
+            }
+            let select = [("$select", "id,name,displayName")];
+            let url = self
+                .api
+                .address(&["v1.0", "sites", &site, "sites"], &select);
+            self.for_each(url, |below: Site| {
+                if !seen.insert(below.id.clone()) {
+                    return Ok(());
+                }
+                if sites.len() > MAX_SITES {
+                    return Err(SourceProblem::TooMany);
+                }
+                let name = below.display_name.or(below.name).unwrap_or_default();
+                let mut path = path.clone();
+                path.push(name);
+                sites.push((below.id, path));
+                Ok(())
+            })
+            .await?;
+        }
+        Ok(sites)
+    }
+
+    /// Adds the libraries of a site, and the one with its pages.
+    async fn add_drives(
+        &self,
+        site: &str,
+        path: &[String],
+        drives: &mut Vec<Drive>,
+    ) -> Result<(), SourceProblem> {
+        let select = [("$select", "id,name")];
+        let url = self
+            .api
+            .address(&["v1.0", "sites", site, "drives"], &select);
+        self.for_each(url, |drive: Named| {
+            if drives.len() == MAX_DRIVES {
+                return Err(SourceProblem::TooMany);
+            }
+            drives.push(drive.into_drive(path, false));
+            Ok(())
+        })
+        .await?;
+        if !self.has_pages {
+            return Ok(());
+        }
+        let select = [("$select", "id,displayName,list")];
+        let url = self.api.address(&["v1.0", "sites", site, "lists"], &select);
+        let mut libraries = Vec::new();
+        let lists = self.for_each(url, |list: List| {
+            let template = list.list.as_ref().and_then(|list| list.template.as_deref());
+            if template == Some(PAGE_LIBRARY) {
+                libraries.push(list);
+            }
+            Ok(())
+        });
+        match lists.await {
+            // An app may be permitted to read files only.
+            Err(problem) if http::is_partial(&problem) => return Ok(()),
+            listed => _ = listed?,
+        }
+        let select = [("$select", "id,name")];
+        for library in libraries {
+            let path_of_drive = ["v1.0", "sites", site, "lists", &library.id, "drive"];
+            let url = self.api.address(&path_of_drive, &select);
+            let mut drive: Named = self.api.get(&url).await?;
+            if !library.name.is_empty() {
+                drive.name = library.name;
+            }
+            // Some tenants list it with the others.
+            drives.retain(|known| known.id != drive.id);
+            drives.push(drive.into_drive(path, true));
+        }
+        Ok(())
+    }
+
     /// Lists a drive with `delta`, which is the only way to be sure that all its items are listed.
     async fn list_drive(
         &self,
-        drive: &Named,
-        top: Option<&str>,
-        prefix: Option<&str>,
+        drive: &Drive,
+        top: Option<String>,
+        prefix: &[&str],
         listing: &mut Listing,
-    ) -> Result<(), SourceProblem> {
+    ) -> Result<Option<changes::DrivePosition>, SourceProblem> {
         let path = ["v1.0", "drives", &drive.id, "root", "delta"];
         let url = self.api.address(&path, &[("$select", SELECT)]);
         let mut found: HashMap<String, DriveItem> = HashMap::new();
         // Folders are not documents, but their number is bounded, too.
         let max = self.limits.items.saturating_mul(2).saturating_add(10_000);
-        self.for_each(url, |item: DriveItem| {
+        let delta = self.for_each(url, |item: DriveItem| {
             if item.deleted.is_some() {
                 found.remove(&item.id);
             } else {
@@ -278,21 +438,15 @@ impl SharePoint {
                 true => Err(SourceProblem::TooMany),
                 false => Ok(()),
             }
-        })
-        .await?;
+        });
+        let delta = delta.await?;
+        let tree: Tree = found
+            .values()
+            .filter_map(|item| Some((item.id.clone(), Folder::of(item)?)))
+            .collect();
         for item in found.values() {
-            // Notebooks are packages; items of other drives are listed there.
-            let Some(file) = item.file.as_ref().filter(|_| item.remote_item.is_none()) else {
-                continue;
-            };
-            match folders(item, &found, top) {
-                Ok(Some(folders)) => {
-                    let folders = prefix.into_iter().chain(folders);
-                    let folders: Vec<_> = folders.collect();
-                    let name = name::path(folders.into_iter(), &item.name);
-                    let item = document(&drive.id, item, file, name);
-                    listing.add(item, self.limits)?;
-                }
+            match drive.document(item, &tree, top.as_deref(), prefix) {
+                Ok(Some(document)) => listing.add(document, self.limits)?,
                 Ok(None) => {}
                 Err(problem) => {
                     let name = item.name.clone();
@@ -300,7 +454,8 @@ impl SharePoint {
                 }
             }
         }
-        Ok(())
+        let delta = delta.filter(|link| self.api.link(link).is_ok());
+        Ok(delta.map(|link| changes::DrivePosition { link, top, tree }))
     }
 
     /// The ID of the folder in the settings; `None` for the root.
@@ -318,12 +473,12 @@ impl SharePoint {
             .ok_or(SourceProblem::NotFound)
     }
 
-    /// Calls `use_it` for each element of a collection.
+    /// Calls `use_it` for each element of a collection. Returns the address of later changes, if there is one.
     async fn for_each<T: serde::de::DeserializeOwned>(
         &self,
         first: Url,
         mut use_it: impl FnMut(T) -> Result<(), SourceProblem>,
-    ) -> Result<(), SourceProblem> {
+    ) -> Result<Option<String>, SourceProblem> {
         let mut pages = Pages::new(self.limits.items);
         let mut url = first;
         loop {
@@ -334,34 +489,96 @@ impl SharePoint {
             }
             match page.next {
                 Some(next) => url = self.api.link(&next)?,
-                None => return Ok(()),
+                None => return Ok(page.delta),
             }
+        }
+    }
+}
+
+/// The number of libraries other than those of pages.
+fn libraries(drives: &[Drive]) -> usize {
+    drives.iter().filter(|drive| !drive.is_pages).count()
+}
+
+impl Drive {
+    /// The folders that its documents are in here.
+    fn prefix(&self, libraries: usize) -> Vec<&str> {
+        let mut prefix: Vec<&str> = self.sites.iter().map(String::as_str).collect();
+        if self.is_pages || libraries > 1 {
+            prefix.push(&self.name);
+        }
+        prefix
+    }
+
+    /// The document of an item; `None` if it is none, or not below `top`.
+    fn document(
+        &self,
+        item: &DriveItem,
+        tree: &Tree,
+        top: Option<&str>,
+        prefix: &[&str],
+    ) -> Result<Option<Item>, SourceProblem> {
+        // Notebooks are packages; items of other drives are listed there.
+        let Some(file) = item.file.as_ref().filter(|_| item.remote_item.is_none()) else {
+            return Ok(None);
+        };
+        let Some(folders) = folders(item, tree, top)? else {
+            return Ok(None);
+        };
+        let folders: Vec<_> = prefix.iter().copied().chain(folders).collect();
+        if self.is_pages {
+            return Ok(page::document(&self.id, item, file, &folders));
+        }
+        let name = name::path(folders.into_iter(), &item.name);
+        Ok(Some(document(&self.id, item, file, name)))
+    }
+}
+
+impl Folder {
+    /// `None` if the item is a file.
+    fn of(item: &DriveItem) -> Option<Self> {
+        let parent = item.parent_reference.as_ref();
+        let parent = parent.and_then(|parent| parent.id.clone());
+        item.file.is_none().then(|| Self {
+            name: item.name.clone(),
+            parent,
+            is_root: item.root.is_some(),
+        })
+    }
+}
+
+impl Named {
+    fn into_drive(self, sites: &[String], is_pages: bool) -> Drive {
+        Drive {
+            id: self.id,
+            name: self.name,
+            sites: sites.to_vec(),
+            is_pages,
         }
     }
 }
 
 /// The names of the folders that an item is in, below `top`; `None` if it is not in there.
 fn folders<'a>(
-    item: &'a DriveItem,
-    found: &'a HashMap<String, DriveItem>,
+    item: &DriveItem,
+    tree: &'a Tree,
     top: Option<&str>,
 ) -> Result<Option<Vec<&'a str>>, SourceProblem> {
     let mut folders = Vec::new();
-    let mut at = item;
+    let parent = item.parent_reference.as_ref();
+    let mut at = parent.and_then(|parent| parent.id.as_deref());
     for _ in 0..MAX_DEPTH {
-        let parent = at.parent_reference.as_ref();
-        let parent = parent.and_then(|parent| parent.id.as_deref());
-        let parent = parent.and_then(|id| found.get(id));
-        let parent = parent.ok_or_else(|| malformed("its folder is not listed"))?;
-        if Some(&*parent.id) == top || top.is_none() && parent.root.is_some() {
+        let parent = at.and_then(|id| Some((id, tree.get(id)?)));
+        let (id, parent) = parent.ok_or_else(|| malformed("its folder is not listed"))?;
+        if Some(id) == top || top.is_none() && parent.is_root {
             folders.reverse();
             return Ok(Some(folders));
         }
-        if parent.root.is_some() {
+        if parent.is_root {
             return Ok(None);
         }
         folders.push(&*parent.name);
-        at = parent;
+        at = parent.parent.as_deref();
     }
     Err(malformed("it is in too many folders"))
 }
@@ -385,7 +602,7 @@ fn document(drive: &str, item: &DriveItem, file: &File, name: String) -> Item {
     }
 }
 
-fn token_url(mut login: Url, tenant: &str) -> Result<Url, SourceProblem> {
+pub(crate) fn token_url(mut login: Url, tenant: &str) -> Result<Url, SourceProblem> {
     let tenant = api::filled("tenant", tenant)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
     if !tenant.chars().all(is_plain) || tenant.chars().all(|c| c == '.') {

@@ -3627,6 +3627,10 @@ export type SourceSettings =
       user?: string;
       /** The name of a library of the site. All its libraries if absent. */
       library?: string;
+      /** Whether the pages of the site become documents, too. Only without `library` and `folder`. */
+      pages: boolean;
+      /** Whether the sites below the site are included. */
+      subsites: boolean;
       /** A folder in the library, such as `Projects/2025`. The whole library if absent. */
       folder?: string;
       /** Whether documents that were shared by a link for anyone or for everyone in the organization may be read by everyone who may read the collection. Otherwise, such a link gives a right only to people who have used it, as others need to know the link. */
@@ -3757,6 +3761,10 @@ export type SourceSettingsInput =
       user?: string | null;
       /** The name of a library of the site. All its libraries if absent. */
       library?: string | null;
+      /** Whether the pages of the site become documents, too. Only without `library` and `folder`. */
+      pages?: boolean;
+      /** Whether the sites below the site are included. */
+      subsites?: boolean;
       /** A folder in the library, such as `Projects/2025`. The whole library if absent. */
       folder?: string | null;
       /** Whether documents that were shared by a link for anyone or for everyone in the organization may be read by everyone who may read the collection. Otherwise, such a link gives a right only to people who have used it, as others need to know the link. */

@@ -6,7 +6,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Page, SharePoint};
+use super::{Page, SharePoint, page};
 use crate::{
     Item, Listing, Readers, SourceProblem, api,
     http::{self, Pages},
@@ -192,7 +192,8 @@ impl SharePoint {
 
     /// The address relative to Graph's version.
     fn permissions_url(&self, item: &Item) -> String {
-        let (drive, id) = item.id.split_once('/').unwrap_or_default();
+        let id = item.id.strip_prefix(page::PREFIX).unwrap_or(&item.id);
+        let (drive, id) = id.split_once('/').unwrap_or_default();
         let path = ["drives", drive, "items", id, "permissions"];
         let url = self.api.address(&path, &[]);
         let path = url.path();

@@ -20,6 +20,8 @@ fn settings(server: &Server) -> SharePointSettings {
         site: Some("https://contoso.sharepoint.com/sites/Team%20A/".to_owned()),
         user: None,
         library: None,
+        pages: true,
+        subsites: false,
         folder: None,
         links_grant: false,
         graph_url: Some(server.address.clone()),
@@ -174,6 +176,7 @@ async fn libraries_are_listed_and_read() {
         "POST /login/contoso.onmicrosoft.com/oauth2/v2.0/token".to_owned(),
         format!("GET /v1.0/sites/contoso.sharepoint.com:/sites/Team%20A?{select}"),
         format!("GET {DRIVES}?{select}"),
+        format!("GET {SITE}/lists?%24select=id%2CdisplayName%2Clist"),
         format!("GET /v1.0/drives/b!1/root/delta?%24select={details}"),
         "GET /v1.0/drives/b!1/root/delta?token=2".to_owned(),
         "POST /v1.0/$batch".to_owned(),
@@ -185,7 +188,7 @@ async fn libraries_are_listed_and_read() {
         { "id": "0", "method": "GET", "url": "/v1.0/drives/b!1/items/f1/permissions" },
         { "id": "1", "method": "GET", "url": "/v1.0/drives/b!1/items/f2/permissions" } ] });
     let asked = asked.to_string().replace("/v1.0/drives", "/drives");
-    assert_eq!(requests[5].body, asked);
+    assert_eq!(requests[6].body, asked);
 }
 
 #[tokio::test]
@@ -492,4 +495,179 @@ async fn permissions_of_many_items_are_requested_in_batches() {
         .collect();
     sizes.sort_unstable();
     assert_eq!(sizes, [5, 20, 20]);
+}
+
+const SITE: &str = "/v1.0/sites/contoso.sharepoint.com,da60e844,712a596e";
+
+/// After the reference of Microsoft Graph: “List lists”, “Get sitePage” and “List subsites”.
+#[tokio::test]
+async fn pages_and_sites_below_are_listed() {
+    let page = |level: &str| {
+        reply(
+            &json!({ "id": "guid-1", "title": "Welcome", "publishingState": { "level": level, "versionId": "3.0" },
+            "canvasLayout": { "horizontalSections": [{ "columns": [{ "webparts": [
+                { "@odata.type": "#microsoft.graph.textWebPart", "innerHtml": "<p>Hi</p>" }] }] }] } }),
+        )
+    };
+    let server = Server::start(move |asked| {
+        let path = asked.path();
+        if let Some(rest) = path.strip_prefix(SITE) {
+            return match rest {
+                "/drives" => reply(&json!({ "value": [{ "id": "b!1", "name": "Documents" }] })),
+                "/sites" => {
+                    reply(&json!({ "value": [{ "id": "sub", "name": "hr", "displayName": "HR" }] }))
+                }
+                "/lists" => reply(&json!({ "value": [
+                    { "id": "l1", "displayName": "Documents", "list": { "template": "documentLibrary" } },
+                    { "id": "l2", "displayName": "Site Pages", "list": { "template": "webPageLibrary" } } ] })),
+                "/lists/l2/drive" => reply(&json!({ "id": "b!2", "name": "SitePages" })),
+                _ => status(404),
+            };
+        }
+        match path {
+            "/v1.0/sites/sub/drives" => {
+                reply(&json!({ "value": [{ "id": "b!3", "name": "Documents" }] }))
+            }
+            // A site that contains itself, and no right to see lists.
+            "/v1.0/sites/sub/sites" => reply(&json!({ "value": [{ "id": "sub", "name": "hr" }] })),
+            "/v1.0/sites/sub/lists" => status(403),
+            "/v1.0/drives/b!1/root/delta" => delta(json!([root(), file("f1", "plan.md", "root")])),
+            "/v1.0/drives/b!2/root/delta" => delta(json!([
+                root(),
+                file("p1", "Welcome.aspx", "root"),
+                file("p2", "script.js", "root")
+            ])),
+            "/v1.0/drives/b!3/root/delta" => delta(json!([root(), file("f2", "pay.md", "root")])),
+            "/v1.0/drives/b!2/items/p1" => reply(&json!({ "id": "p1", "sharepointIds": {
+                "siteId": "da60e844", "listId": "l2", "listItemId": "1", "listItemUniqueId": "guid-1" } })),
+            "/v1.0/sites/da60e844/pages/guid-1/microsoft.graph.sitePage" => page("published"),
+            "/v1.0/sites/da60e844/pages/guid-2/microsoft.graph.sitePage" => page("draft"),
+            "/v1.0/drives/b!2/items/p3" => reply(&json!({ "id": "p3", "sharepointIds": {
+                "siteId": "da60e844", "listItemUniqueId": "guid-2" } })),
+            "/v1.0/$batch" => batch(asked, |url| match url {
+                "/drives/b!2/items/p1/permissions" => (200, json!({ "value": [ann()] })),
+                _ => (200, json!({ "value": [] })),
+            }),
+            _ => usual(asked),
+        }
+    });
+    let mut with_subsites = settings(&server);
+    with_subsites.subsites = true;
+    let large = surroundings(10, 1_000);
+    let kept = SourceSettings::SharePoint(with_subsites.clone());
+    let kept = Source::new(kept, "secret", large).unwrap();
+    let listing = kept.list().await.unwrap();
+    assert_eq!(listing.problems, []);
+    assert_eq!(
+        names(&listing),
+        [
+            "Documents/plan.md",
+            "HR/Documents/pay.md",
+            "Site Pages/Welcome.html"
+        ]
+    );
+    let page = &listing.items[2];
+    assert_eq!(page.id, "page:b!2/p1");
+    assert_eq!(page.readers, only(&["ann@contoso.com"]));
+    let read = kept.read(page).await.unwrap();
+    let text = std::str::from_utf8(&read).unwrap();
+    assert!(
+        text.contains("<h1>Welcome</h1>\n<div><p>Hi</p></div>"),
+        "{text}"
+    );
+    let draft = Item {
+        id: "page:b!2/p3".to_owned(),
+        ..page.clone()
+    };
+    let draft = kept.read(&draft).await;
+    assert_eq!(
+        draft,
+        Err(malformed("the page has changes that are not published"))
+    );
+
+    // Without either, the names have no library.
+    with_subsites.subsites = false;
+    with_subsites.pages = false;
+    let listing = source(with_subsites).list().await.unwrap();
+    assert_eq!(names(&listing), ["plan.md"]);
+}
+
+/// After the reference of Microsoft Graph, “driveItem: delta”: the second request of an address is for the changes.
+#[tokio::test]
+async fn deltas_are_changes() {
+    let state = std::sync::Arc::new(std::sync::Mutex::new((json!([]), 200)));
+    let seen = std::sync::Arc::clone(&state);
+    let server = Server::start(move |asked| {
+        let link = format!(
+            "http://{}/v1.0/drives/b!1/root/delta?token=T",
+            asked.header("host").unwrap()
+        );
+        let page = |items: &Value| reply(&json!({ "value": items, "@odata.deltaLink": link }));
+        match asked.target() {
+            target if target.ends_with("delta?token=T") => match &*seen.lock().unwrap() {
+                (items, 200) => page(items),
+                (_, code) => status(*code),
+            },
+            target if target.contains("/root/delta") => page(&json!([
+                root(),
+                folder("d1", "Sub", "root"),
+                file("f1", "a.md", "root"),
+                file("f2", "b.md", "d1")
+            ])),
+            _ => usual(asked),
+        }
+    });
+    let source = source(settings(&server));
+    let before = source.list().await.unwrap();
+    assert_eq!(names(&before), ["a.md", "Sub/b.md"]);
+    let position = before.position.clone().unwrap();
+    let after = async |changes: Value, code: u16| {
+        *state.lock().unwrap() = (changes, code);
+        let known = before.items.clone();
+        let listing = source.list_changes(&position, known).await.unwrap()?;
+        assert!(listing.position.is_some());
+        assert!(
+            listing
+                .items
+                .iter()
+                .all(|item| item.readers == only(&["ann@contoso.com"]))
+        );
+        let names = listing.items.into_iter().map(|item| item.name);
+        Some(names.collect::<Vec<_>>())
+    };
+    let deleted = |id: &str| json!({ "id": id, "deleted": { "state": "deleted" } });
+    let unchanged: &[&str] = &["a.md", "Sub/b.md"];
+    for (changes, expected) in [
+        (json!([]), Some(unchanged)),
+        // The folders of what has changed come along.
+        (
+            json!([root(), folder("d1", "Sub", "root")]),
+            Some(unchanged),
+        ),
+        (
+            json!([file("f1", "new.md", "d1")]),
+            Some(&["Sub/new.md", "Sub/b.md"]),
+        ),
+        (json!([deleted("f1")]), Some(&["Sub/b.md"])),
+        (
+            json!([
+                file("f3", "c.md", "d2"),
+                folder("d2", "Deep", "d3"),
+                folder("d3", "New", "d1")
+            ]),
+            Some(&["a.md", "Sub/b.md", "Sub/New/Deep/c.md"]),
+        ),
+        (json!([folder("d1", "Renamed", "root")]), None),
+        (json!([deleted("d1")]), None),
+        (json!([file("f1", "a.md", "unknown")]), None),
+    ] {
+        let found = after(changes.clone(), 200).await;
+        let found = found.as_ref().map(|names| names.iter().map(|name| &**name));
+        let found = found.map(Iterator::collect::<Vec<_>>);
+        assert_eq!(found.as_deref(), expected, "{changes}");
+    }
+    // The position is too old, or was made by another version.
+    assert_eq!(after(json!([]), 410).await, None);
+    let known = before.items.clone();
+    assert_eq!(source.list_changes("{}", known).await, Ok(None));
 }
