@@ -60,6 +60,56 @@ impl Tokens {
         let last = Mutex::new(None);
         Self { url, grant, last }
     }
+
+    /// The last token, or a new one if it has expired.
+    pub(crate) async fn token(&self, client: &Client) -> Result<String, SourceProblem> {
+        let mut last = self.last.lock().await;
+        if let Some(token) = last.as_ref().filter(|token| token.until > Instant::now()) {
+            return Ok(token.text.clone());
+        }
+        let token = self.request(client).await?;
+        let text = token.text.clone();
+        *last = Some(token);
+        Ok(text)
+    }
+
+    /// Lets the next one be requested, as this one may have been revoked.
+    pub(crate) async fn forget(&self) {
+        *self.last.lock().await = None;
+    }
+
+    async fn request(&self, client: &Client) -> Result<Token, SourceProblem> {
+        #[derive(Deserialize)]
+        struct Granted {
+            access_token: String,
+            expires_in: Option<u64>,
+        }
+        // A redirect could take the secret elsewhere.
+        let limits = Limits {
+            body_bytes: MAX_TOKEN_BYTES,
+            ..http::list_limits(0)
+        };
+        let answer = client.send(|| {
+            let form = form(&(self.grant)()?);
+            let request = Request::new(Method::POST, self.url.clone(), limits)
+                .header(ACCEPT, "application/json")
+                .body("application/x-www-form-urlencoded", form);
+            Ok(request)
+        });
+        let answer = answer.await?;
+        if answer.status.as_u16() == 400 {
+            // An unknown client, a wrong secret, or an assertion that is not accepted.
+            return Err(SourceProblem::Refused);
+        }
+        // The error could quote the token.
+        let granted: Granted = serde_json::from_slice(&http::succeeded(answer)?.body)
+            .map_err(|_| malformed("it is no access token"))?;
+        let lasts = Duration::from_secs(granted.expires_in.unwrap_or(300).min(86_400));
+        Ok(Token {
+            text: granted.access_token,
+            until: Instant::now() + lasts.saturating_sub(RENEWAL),
+        })
+    }
 }
 
 /// An API, for the life of a source.
@@ -220,7 +270,7 @@ impl Api {
 
     async fn forget_token(&self) {
         if let Credentials::Token(tokens) = &self.credentials {
-            *tokens.last.lock().await = None;
+            tokens.forget().await;
         }
     }
 
@@ -230,47 +280,8 @@ impl Api {
             Credentials::Header(header) => return Ok(Some(header.clone())),
             Credentials::Token(tokens) => tokens,
         };
-        let mut last = tokens.last.lock().await;
-        if let Some(token) = last.as_ref().filter(|token| token.until > Instant::now()) {
-            return Ok(Some(format!("Bearer {}", token.text)));
-        }
-        let token = self.request_token(tokens).await?;
-        let header = format!("Bearer {}", token.text);
-        *last = Some(token);
-        Ok(Some(header))
-    }
-
-    async fn request_token(&self, tokens: &Tokens) -> Result<Token, SourceProblem> {
-        #[derive(Deserialize)]
-        struct Granted {
-            access_token: String,
-            expires_in: Option<u64>,
-        }
-        // A redirect could take the secret elsewhere.
-        let limits = Limits {
-            body_bytes: MAX_TOKEN_BYTES,
-            ..http::list_limits(0)
-        };
-        let answer = self.client.send(|| {
-            let form = form(&(tokens.grant)()?);
-            let request = Request::new(Method::POST, tokens.url.clone(), limits)
-                .header(ACCEPT, "application/json")
-                .body("application/x-www-form-urlencoded", form);
-            Ok(request)
-        });
-        let answer = answer.await?;
-        if answer.status.as_u16() == 400 {
-            // An unknown client, a wrong secret, or an assertion that is not accepted.
-            return Err(SourceProblem::Refused);
-        }
-        // The error could quote the token.
-        let granted: Granted = serde_json::from_slice(&http::succeeded(answer)?.body)
-            .map_err(|_| malformed("it is no access token"))?;
-        let lasts = Duration::from_secs(granted.expires_in.unwrap_or(300).min(86_400));
-        Ok(Token {
-            text: granted.access_token,
-            until: Instant::now() + lasts.saturating_sub(RENEWAL),
-        })
+        let token = tokens.token(&self.client).await?;
+        Ok(Some(format!("Bearer {token}")))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A Git repository, fetched with the installed `git`: trees first, contents when they are read.
 
+mod lfs;
 mod page;
 mod program;
 
@@ -31,12 +32,11 @@ const MAX_SINGLE_READS: u32 = 16;
 const MAX_HOPS: u32 = 5;
 /// The user of a token without one. Hosts ignore it, but some demand that there is one.
 const TOKEN_USER: &str = "oauth2";
-/// How a file begins whose content is stored elsewhere.
-const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 /// Some hosts answer only to Git.
 const GIT_AGENT: &str = concat!("git/2 glasshouse/", env!("CARGO_PKG_VERSION"));
 
-/// A Git repository. Symbolic links, submodules, and files and folders whose name begins with a dot are left out.
+/// A Git repository. The contents of files in Git LFS are downloaded from the same host. Symbolic links, submodules, and
+/// files and folders whose name begins with a dot are left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[schemars(inline)]
 pub struct GitSettings {
@@ -67,6 +67,8 @@ pub(crate) struct Git {
 /// A fetched repository.
 struct Repository {
     program: Program,
+    /// Its address after redirects.
+    url: Url,
     /// The full name of the branch or tag.
     reference: String,
     /// The objects of all files by their path in the folder.
@@ -155,17 +157,29 @@ impl Git {
         let program = &repository.program;
         let content = program.read_object(object, limit, !repository.has_contents);
         let content = content.await?;
-        if content.starts_with(LFS_POINTER) {
-            return Err(malformed("its content is stored with Git LFS"));
+        match lfs::pointer(&content)? {
+            None => Ok(content.into()),
+            Some(pointer) => {
+                let place = lfs::Place {
+                    url: &repository.url,
+                    reference: &repository.reference,
+                    authorization: self.authorization_for(&repository.url),
+                };
+                lfs::read(&pointer, &place, &surroundings.outbound, limit).await
+            }
         }
-        Ok(content.into())
+    }
+
+    /// Other hosts than the one in the settings do not get the secret.
+    fn authorization_for(&self, url: &Url) -> Option<&str> {
+        let authorization = self.authorization.as_deref();
+        authorization.filter(|_| url.origin() == self.url.origin())
     }
 
     /// Fetches the trees of the newest commit, and no contents if the host supports that.
     async fn fetch(&self, outbound: &Outbound) -> Result<Repository, SourceProblem> {
         let url = self.locate(outbound).await?;
-        let own = url.origin() == self.url.origin();
-        let authorization = self.authorization.as_deref().filter(|_| own);
+        let authorization = self.authorization_for(&url);
         // Hosts that the administrator has listed by name may be behind a proxy, and may have any address.
         let is_name = plain_host(&url).is_some_and(|host| host.parse::<IpAddr>().is_err());
         let addresses = if is_name && outbound.is_named(&url) {
@@ -178,6 +192,7 @@ impl Git {
         program.fetch(&reference, "blob:none", false).await?;
         let mut repository = Repository {
             program,
+            url,
             reference,
             files: BTreeMap::new(),
             problems: Vec::new(),

@@ -1,6 +1,6 @@
 //! Folders and shared drives of Google Drive, with a service account or the rights of a person.
 
-mod account;
+pub(crate) mod account;
 mod changes;
 mod rights;
 
@@ -136,7 +136,7 @@ impl GoogleDrive {
         if !folder.chars().all(is_plain) {
             return Err(invalid("folder", SettingProblem::NoDriveId));
         }
-        let grant = account::grant(secret, settings.subject.as_deref())?;
+        let grant = account::grant(secret, account::SCOPE, settings.subject.as_deref())?;
         let credentials = Credentials::Token(Box::new(Tokens::new(token_url, grant)));
         Ok(Self {
             api: Api::new(api, credentials, surroundings),

@@ -2,6 +2,7 @@
 
 mod connection;
 mod listing;
+mod sign_in;
 mod utf7;
 mod wire;
 
@@ -13,8 +14,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-use self::connection::Connection;
-use crate::{Item, Listing, SettingProblem, SourceProblem, Surroundings, http, problem::invalid};
+use self::{
+    connection::{Connection, Proof},
+    sign_in::{google, microsoft},
+};
+use crate::{
+    Item, Listing, SettingProblem, SourceProblem, Surroundings,
+    api::Tokens,
+    http::{self, Client},
+    problem::invalid,
+};
 
 /// Maximum number of folders.
 const MAX_FOLDERS: usize = 100;
@@ -37,8 +46,20 @@ pub struct ImapSettings {
     /// How the connection is encrypted.
     #[serde(default)]
     pub security: ImapSecurity,
-    /// The user, often an email address. The secret is the password, for some providers an app password.
+    /// The user, often an email address.
     pub user: String,
+    /// How to sign in, and what the secret is.
+    #[serde(default)]
+    pub sign_in: ImapSignIn,
+    /// For Microsoft: the directory, by the ID of the tenant or one of its domains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
+    /// For Microsoft: the application (client) ID of the app registration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// The address that tokens are requested at, if it is not the usual one of Google or Microsoft.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_url: Option<String>,
     /// The folders, as the server names them, such as `INBOX` or `Projects/2026`; empty for the inbox. Folders in them are
     /// not included.
     #[serde(default)]
@@ -46,6 +67,33 @@ pub struct ImapSettings {
     /// Only messages that arrived in the last days; older ones leave the collection. Absent for all messages.
     #[serde(default)]
     pub since_days: Option<u32>,
+}
+
+/// How to sign in to a mail server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ImapSignIn {
+    /// With a password; for some providers an app password.
+    #[default]
+    Password,
+    /// Gmail and Google Workspace, with `XOAUTH2`. The secret is the JSON key of a service account that may act for the
+    /// user (domain-wide delegation of the scope `https://mail.google.com/`); or JSON with `client_id`, `client_secret`
+    /// and `refresh_token` of an OAuth client.
+    Google,
+    /// Microsoft 365, with `XOAUTH2`. The secret is the client secret of an app registration with the application
+    /// permission `IMAP.AccessAsApp` that has access to the mailbox; or JSON with `refresh_token`, and `client_secret` if
+    /// the app has one, for the permission `IMAP.AccessAsUser.All`.
+    Microsoft,
+}
+
+impl ImapSignIn {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Google => "google",
+            Self::Microsoft => "microsoft",
+        }
+    }
 }
 
 /// How a connection to a mail server is encrypted.
@@ -64,9 +112,15 @@ pub enum ImapSecurity {
 /// A mailbox with checked settings.
 pub(crate) struct Imap {
     settings: ImapSettings,
-    password: String,
+    login: Login,
     /// The connection that was used last.
     connection: Mutex<Option<Connection>>,
+}
+
+/// What proves who the user is.
+enum Login {
+    Password(String),
+    Token { tokens: Box<Tokens>, client: Client },
 }
 
 impl Imap {
@@ -104,12 +158,9 @@ impl Imap {
                 },
             ));
         }
-        if secret.is_empty() || secret.contains(['\r', '\n', '\0']) {
-            return Err(SourceProblem::Refused);
-        }
         Ok(Self {
+            login: login(&settings, secret, outbound)?,
             settings,
-            password: secret.to_owned(),
             connection: Mutex::default(),
         })
     }
@@ -178,7 +229,21 @@ impl Imap {
     }
 
     async fn connect(&self, outbound: &Outbound) -> Result<Connection, SourceProblem> {
-        Connection::open(&self.settings, &self.password, outbound).await
+        let (tokens, token) = match &self.login {
+            Login::Password(password) => {
+                let proof = Proof::Password(password);
+                return Connection::open(&self.settings, proof, outbound).await;
+            }
+            Login::Token { tokens, client } => {
+                client.forget_waits();
+                (tokens, tokens.token(client).await?)
+            }
+        };
+        let opened = Connection::open(&self.settings, Proof::Token(&token), outbound).await;
+        if matches!(opened, Err(SourceProblem::Refused)) {
+            tokens.forget().await;
+        }
+        opened
     }
 
     /// The first day to list, such as `1-Nov-2026`.
@@ -190,6 +255,31 @@ impl Imap {
         let now = SystemTime::now();
         day_before(now, self.settings.since_days?)
     }
+}
+
+fn login(
+    settings: &ImapSettings,
+    secret: &str,
+    outbound: &Outbound,
+) -> Result<Login, SourceProblem> {
+    let (usual, grant) = match settings.sign_in {
+        ImapSignIn::Password => {
+            if secret.is_empty() || secret.contains(['\r', '\n', '\0']) {
+                return Err(SourceProblem::Refused);
+            }
+            return Ok(Login::Password(secret.to_owned()));
+        }
+        ImapSignIn::Google => google(settings, secret)?,
+        ImapSignIn::Microsoft => microsoft(settings, secret)?,
+    };
+    let url = match settings.token_url.as_deref() {
+        Some(text) => http::encrypted_address(outbound, "token_url", text)?,
+        None => usual,
+    };
+    Ok(Login::Token {
+        tokens: Box::new(Tokens::new(url, grant)),
+        client: Client::new(outbound),
+    })
 }
 
 /// The day that is so many days before a time, as IMAP writes it.

@@ -37,7 +37,7 @@ pub use git::GitSettings;
 use google_drive::GoogleDrive;
 pub use google_drive::GoogleDriveSettings;
 use imap::Imap;
-pub use imap::{ImapSecurity, ImapSettings};
+pub use imap::{ImapSecurity, ImapSettings, ImapSignIn};
 use notion::Notion;
 pub use notion::NotionSettings;
 pub use problem::{SettingProblem, SourceProblem};
@@ -116,6 +116,10 @@ impl SourceSettings {
                     Some(&imap.host),
                     Some(&imap.user),
                     is_encrypted.then_some("TLS"),
+                    Some(imap.sign_in.name()),
+                    imap.tenant.as_deref(),
+                    imap.client_id.as_deref(),
+                    imap.token_url.as_deref(),
                 ]
             }
             Self::Feed(feed) => &[Some(&feed.url), Some(&feed.user)],

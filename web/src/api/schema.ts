@@ -1599,6 +1599,9 @@ export type ImageRequest = {
 /** How a connection to a mail server is encrypted. */
 export type ImapSecurity = "tls" | "start_tls" | "plain";
 
+/** How to sign in to a mail server. */
+export type ImapSignIn = "password" | "google" | "microsoft";
+
 /** How many of each. */
 export type ImportCounts = {
   chats: number;
@@ -3553,8 +3556,16 @@ export type SourceSettings =
       port: number | null;
       /** How the connection is encrypted. */
       security: ImapSecurity;
-      /** The user, often an email address. The secret is the password, for some providers an app password. */
+      /** The user, often an email address. */
       user: string;
+      /** How to sign in, and what the secret is. */
+      sign_in: ImapSignIn;
+      /** For Microsoft: the directory, by the ID of the tenant or one of its domains. */
+      tenant?: string;
+      /** For Microsoft: the application (client) ID of the app registration. */
+      client_id?: string;
+      /** The address that tokens are requested at, if it is not the usual one of Google or Microsoft. */
+      token_url?: string;
       /** The folders, as the server names them, such as `INBOX` or `Projects/2026`; empty for the inbox. Folders in them are not included. */
       folders: string[];
       /** Only messages that arrived in the last days; older ones leave the collection. Absent for all messages. */
@@ -3687,8 +3698,16 @@ export type SourceSettingsInput =
       port?: number | null;
       /** How the connection is encrypted. */
       security?: ImapSecurity;
-      /** The user, often an email address. The secret is the password, for some providers an app password. */
+      /** The user, often an email address. */
       user: string;
+      /** How to sign in, and what the secret is. */
+      sign_in?: ImapSignIn;
+      /** For Microsoft: the directory, by the ID of the tenant or one of its domains. */
+      tenant?: string | null;
+      /** For Microsoft: the application (client) ID of the app registration. */
+      client_id?: string | null;
+      /** The address that tokens are requested at, if it is not the usual one of Google or Microsoft. */
+      token_url?: string | null;
       /** The folders, as the server names them, such as `INBOX` or `Projects/2026`; empty for the inbox. Folders in them are not included. */
       folders?: string[];
       /** Only messages that arrived in the last days; older ones leave the collection. Absent for all messages. */

@@ -17,8 +17,8 @@ use crate::{
     problem::invalid,
 };
 
-pub(super) const TOKEN_URL: &str = "https://oauth2.googleapis.com/token";
-const SCOPE: &str = "https://www.googleapis.com/auth/drive.readonly";
+pub(crate) const TOKEN_URL: &str = "https://oauth2.googleapis.com/token";
+pub(super) const SCOPE: &str = "https://www.googleapis.com/auth/drive.readonly";
 /// How long an assertion is valid, seconds.
 const VALID_S: i64 = 3_600;
 
@@ -45,12 +45,19 @@ struct Signer {
     email: String,
     /// The address that the assertion is for: Google's, also if requests go through a proxy.
     audience: String,
+    scope: &'static str,
     subject: Option<String>,
 }
 
+/// `subject` is the person that a service account acts for.
+///
 /// # Errors
 /// `Refused` if the secret is neither; `Settings` if only a service account can act for a person.
-pub(super) fn grant(secret: &str, subject: Option<&str>) -> Result<Grant, SourceProblem> {
+pub(crate) fn grant(
+    secret: &str,
+    scope: &'static str,
+    subject: Option<&str>,
+) -> Result<Grant, SourceProblem> {
     let subject = subject
         .map(|subject| api::filled("subject", subject))
         .transpose()?;
@@ -66,6 +73,7 @@ pub(super) fn grant(secret: &str, subject: Option<&str>) -> Result<Grant, Source
                 key_id: private_key_id,
                 email: client_email,
                 audience: token_uri.unwrap_or_else(|| TOKEN_URL.to_owned()),
+                scope,
                 subject: subject.map(ToOwned::to_owned),
             };
             Ok(Box::new(move || {
@@ -99,7 +107,7 @@ impl Signer {
             header["kid"] = json!(id);
         }
         let mut claims = json!({
-            "iss": self.email, "scope": SCOPE, "aud": self.audience, "iat": now_s, "exp": now_s + VALID_S,
+            "iss": self.email, "scope": self.scope, "aud": self.audience, "iat": now_s, "exp": now_s + VALID_S,
         });
         if let Some(subject) = &self.subject {
             claims["sub"] = json!(subject);

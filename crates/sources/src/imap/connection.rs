@@ -35,6 +35,14 @@ pub(super) struct Connection {
     selected: Option<(String, u32)>,
 }
 
+/// What proves who the user is.
+#[derive(Clone, Copy)]
+pub(super) enum Proof<'a> {
+    Password(&'a str),
+    /// An OAuth access token.
+    Token(&'a str),
+}
+
 /// What a command leads to.
 enum Outcome {
     Done,
@@ -53,7 +61,7 @@ impl Connection {
     /// Connects and logs in.
     pub(super) async fn open(
         settings: &ImapSettings,
-        password: &str,
+        proof: Proof<'_>,
         outbound: &Outbound,
     ) -> Result<Self, SourceProblem> {
         let usual = match settings.security {
@@ -65,7 +73,7 @@ impl Connection {
         let stream = outbound.connect(&settings.host, port, &ports).await?;
         let login = async {
             let mut wire = greeted(settings, stream).await?;
-            log_in(&mut wire, &settings.user, password).await?;
+            log_in(&mut wire, &settings.user, proof).await?;
             Ok(Self {
                 wire,
                 selected: None,
@@ -284,15 +292,10 @@ fn unreachable(error: impl std::fmt::Display) -> SourceProblem {
     Fault::Unreachable.into()
 }
 
-async fn log_in(wire: &mut Wire, user: &str, password: &str) -> Result<(), SourceProblem> {
-    // A quoted string is ASCII only. SASL PLAIN (RFC 4616) is not.
-    let is_plain = !user.is_ascii() || !password.is_ascii();
-    let tag = if is_plain {
-        wire.send("AUTHENTICATE PLAIN").await?
-    } else {
-        let command = format!("LOGIN {} {}", quoted(user), quoted(password));
-        wire.send(&command).await?
-    };
+async fn log_in(wire: &mut Wire, user: &str, proof: Proof<'_>) -> Result<(), SourceProblem> {
+    let (command, answers) = login_command(user, proof);
+    let mut answers = answers.into_iter();
+    let tag = wire.send(&command).await?;
     loop {
         let step = wire.receive(MAX_OVERHEAD_BYTES, |response| match response {
             Some(Response::Continue(_)) => ControlFlow::Break(None),
@@ -301,21 +304,39 @@ async fn log_in(wire: &mut Wire, user: &str, password: &str) -> Result<(), Sourc
                 ControlFlow::Continue(()) => ControlFlow::Continue(()),
             },
         });
-        match step.await? {
-            None if is_plain => {
-                let message = format!("\0{user}\0{password}");
-                wire.send_line(&BASE64_STANDARD.encode(message)).await?;
-            }
-            None => return Err(malformed("the server asks for more than a login")),
-            Some(outcome) => {
-                return match outcome? {
-                    Outcome::Done => Ok(()),
-                    Outcome::No(reason) if reason.contains("UNAVAILABLE") => {
-                        Err(SourceProblem::Limited)
-                    }
-                    Outcome::No(_) => Err(SourceProblem::Refused),
-                };
-            }
+        let Some(outcome) = step.await? else {
+            let answer = answers.next();
+            let answer =
+                answer.ok_or_else(|| malformed("the server asks for more than a login"))?;
+            wire.send_line(&answer).await?;
+            continue;
+        };
+        return match outcome? {
+            Outcome::Done => Ok(()),
+            Outcome::No(reason) if reason.contains("UNAVAILABLE") => Err(SourceProblem::Limited),
+            Outcome::No(_) => Err(SourceProblem::Refused),
+        };
+    }
+}
+
+/// The command, and what to answer when the server asks for more.
+fn login_command(user: &str, proof: Proof<'_>) -> (String, Vec<String>) {
+    match proof {
+        Proof::Token(token) => {
+            let message = format!("user={user}\x01auth=Bearer {token}\x01\x01");
+            // The second one acknowledges the error that is sent instead of an end.
+            let answers = vec![BASE64_STANDARD.encode(message), String::new()];
+            ("AUTHENTICATE XOAUTH2".to_owned(), answers)
+        }
+        // A quoted string is ASCII only. SASL PLAIN (RFC 4616) is not.
+        Proof::Password(password) if !user.is_ascii() || !password.is_ascii() => {
+            let message = format!("\0{user}\0{password}");
+            let answers = vec![BASE64_STANDARD.encode(message)];
+            ("AUTHENTICATE PLAIN".to_owned(), answers)
+        }
+        Proof::Password(password) => {
+            let command = format!("LOGIN {} {}", quoted(user), quoted(password));
+            (command, Vec::new())
         }
     }
 }

@@ -30,15 +30,25 @@ async fn files_of_a_folder_are_listed_and_read() {
         let listing = source.list().await.unwrap();
         assert_eq!(listing.problems, []);
         let mut expected: Vec<_> = (0..40).map(|n| format!("many/{n}.txt")).collect();
-        expected.extend(["large.txt", "lfs.bin", "Überblick 1.md"].map(str::to_owned));
+        let others = [
+            "large.txt",
+            "lfs.bin",
+            "lfs-large.bin",
+            "lfs-lost.bin",
+            "lfs-other.bin",
+            "Überblick 1.md",
+        ];
+        expected.extend(others.map(str::to_owned));
         expected.sort_unstable();
         assert_eq!(names(&listing), expected);
         for item in &listing.items {
             let read = source.read(item).await;
             let expected = match &*item.name {
-                "large.txt" => Err(SourceProblem::TooLarge),
-                "lfs.bin" => {
-                    let reason = "its content is stored with Git LFS".to_owned();
+                "large.txt" | "lfs-large.bin" => Err(SourceProblem::TooLarge),
+                "lfs.bin" => Ok("stored elsewhere".into()),
+                "lfs-lost.bin" => Err(SourceProblem::Gone),
+                "lfs-other.bin" => {
+                    let reason = "the content of Git LFS is another one".to_owned();
                     Err(SourceProblem::Malformed(reason))
                 }
                 "Überblick 1.md" => Ok("über".into()),

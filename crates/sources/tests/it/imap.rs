@@ -179,3 +179,40 @@ async fn over_tls() {
         assert_eq!(listed, expected, "{security} {host}");
     }
 }
+
+/// With `XOAUTH2`, as Gmail and Microsoft 365 want it.
+#[tokio::test]
+async fn access_tokens_are_passwords() {
+    let Some(server) = server("imap") else { return };
+    let mailbox = |user: &str| {
+        let tokens = format!("{}/token", text(&server["tokens"]));
+        with(
+            settings(&server, user),
+            &json!({ "sign_in": "microsoft", "tenant": "contoso.com", "client_id": "1", "token_url": tokens }),
+        )
+    };
+    let list = async |user: &str, token: &str| {
+        let secret = json!({ "refresh_token": token }).to_string();
+        let source = source(mailbox(user), &secret).unwrap();
+        let listed = source.list().await;
+        // The connection that was kept is used, or a new one opened.
+        if let Ok(listing) = &listed {
+            let first = listing
+                .items
+                .iter()
+                .find(|item| item.name.contains("Message 0 "));
+            assert!(source.read(first.unwrap()).await.is_ok());
+        }
+        listed.map(|listing| listing.items.len())
+    };
+    assert_eq!(list("ann", "refresh-ann").await, Ok(454));
+    assert_eq!(list("jürgen", "refresh-jürgen").await, Ok(454));
+    // The token of another user, one that the mail server does not know, and none.
+    for token in ["refresh-jürgen", "refresh-", "expired"] {
+        assert_eq!(
+            list("ann", token).await,
+            Err(SourceProblem::Refused),
+            "{token}"
+        );
+    }
+}

@@ -6,6 +6,8 @@ with the process. Signatures for S3 are checked by the code with which Amazon's 
 
 import base64
 import datetime
+import hashlib
+import http.server
 import ipaddress
 import json
 import logging
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 from pathlib import Path
 
 import boto3
@@ -115,6 +118,34 @@ def web_dav(folder):
 TOKEN = "secret-token"
 
 
+# Files in Git LFS: what their pointers stand for, with the size that they name.
+LFS = {
+    "lfs.bin": (b"stored elsewhere", 16),
+    "lfs-large.bin": (b"large", 50_000),
+    "lfs-lost.bin": (b"lost", 4),
+    "lfs-other.bin": (b"other", 5),
+}
+
+
+def lfs_batch(request):
+    """The answer of the batch API: where the contents are."""
+    asked = json.loads(request["wsgi.input"].read())
+    assert asked["operation"] == "download" and asked["ref"] == {"name": "refs/heads/trunk"}, asked
+    assert request["CONTENT_TYPE"] == request["HTTP_ACCEPT"] == "application/vnd.git-lfs+json"
+    lost = hashlib.sha256(b"lost").hexdigest()
+    objects = []
+    for one in asked["objects"]:
+        if one["oid"] == lost:
+            error = {"code": 404, "message": "Object does not exist"}
+            objects.append({"oid": one["oid"], "size": one["size"], "error": error})
+            continue
+        href = f"http://{request['HTTP_HOST']}/lfs/{one['oid']}"
+        download = {"href": href, "header": {"X-Lfs": "1"}, "expires_in": 3600}
+        actions = {"download": download}
+        objects.append({"oid": one["oid"], "size": one["size"], "authenticated": True, "actions": actions})
+    return json.dumps({"transfer": "basic", "objects": objects, "hash_algo": "sha256"}).encode()
+
+
 def git(folder):
     """`git http-backend` for repositories. Those in `private` need a token. `moved` redirects everybody to `public`, and
     `trap` only Git itself.
@@ -136,7 +167,9 @@ def git(folder):
     files = {"README.md": "# Read me", "docs/Überblick 1.md": "über", "docs/.hidden/x.md": "x"}
     files |= {f"docs/many/{number}.txt": f"text {number}" for number in range(40)}
     files["docs/large.txt"] = "x" * 50_000
-    files["docs/lfs.bin"] = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    for name, (content, size) in LFS.items():
+        oid = hashlib.sha256(content).hexdigest()
+        files[f"docs/{name}"] = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n"
     for name, content in files.items():
         path = work / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -168,6 +201,15 @@ def git(folder):
         if path.startswith("/private/") and password != TOKEN:
             start("401 Unauthorized", [("WWW-Authenticate", "Basic")])
             return [b""]
+        if path.startswith("/lfs/"):
+            found = [content for content, _ in LFS.values() if path.endswith(hashlib.sha256(content).hexdigest())]
+            is_allowed = "HTTP_X_LFS" in request
+            start("200 OK" if is_allowed else "403 Forbidden", [("Content-Type", "application/octet-stream")])
+            return [b"damaged" if found == [b"other"] else found[0]] if is_allowed else [b""]
+        if path.endswith("/docs.git/info/lfs/objects/batch"):
+            answer = lfs_batch(request)
+            start("200 OK", [("Content-Type", "application/vnd.git-lfs+json")])
+            return [answer]
         body = request["wsgi.input"].read()
         names = ["REQUEST_METHOD", "QUERY_STRING", "CONTENT_TYPE", "REMOTE_ADDR"]
         names += ["HTTP_CONTENT_ENCODING", "HTTP_GIT_PROTOCOL"]
@@ -205,6 +247,52 @@ def feed():
 
 # With characters that need quotes, or that quotes cannot have.
 PASSWORDS = {"ann": 'se"cret \\1', "jürgen": "pass: wörd"}
+# How Dovecot asks whose token it is.
+OAUTH2 = """
+introspection_mode = get
+introspection_url = {tokens}/introspect?token=
+username_attribute = user
+active_attribute = active
+active_value = true
+"""
+
+
+class Tokens(http.server.BaseHTTPRequestHandler):
+    """Grants the token `access-USER` for the refresh token `refresh-USER`, and says whose it is."""
+
+    def answer(self, status, body):
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def do_GET(self):
+        query = urllib.parse.urlparse(self.path).query
+        [token] = urllib.parse.parse_qs(query)["token"]
+        user = token.removeprefix("access-")
+        self.answer(200, {"active": "true" if token != user else "false", "user": user})
+
+    def do_POST(self):
+        form = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        form = {name: values[0] for name, values in urllib.parse.parse_qs(form).items()}
+        token = form.get("refresh_token", "")
+        if form.get("grant_type") != "refresh_token" or not token.startswith("refresh-"):
+            return self.answer(400, {"error": "invalid_grant"})
+        token = token.replace("refresh-", "access-", 1)
+        self.answer(200, {"token_type": "Bearer", "expires_in": 3599, "access_token": token})
+
+    def log_message(self, *_):
+        pass
+
+
+def token_server():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Tokens)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_address[1]}"
+
+
 DOVECOT = """
 base_dir = {folder}/run
 state_dir = {folder}/state
@@ -235,11 +323,17 @@ ssl = yes
 ssl_cert = <{folder}/server.pem
 ssl_key = <{folder}/server.key
 disable_plaintext_auth = no
-auth_mechanisms = plain
+auth_mechanisms = plain xoauth2
 auth_username_chars =
 first_valid_uid = 1
 passdb {{
+  driver = oauth2
+  mechanisms = xoauth2
+  args = {folder}/oauth2.conf
+}}
+passdb {{
   driver = passwd-file
+  mechanisms = plain
   args = {folder}/users
 }}
 userdb {{
@@ -304,6 +398,8 @@ def imap(folder):
     encoded = {user: base64.b64encode(word.encode()).decode() for user, word in PASSWORDS.items()}
     lines = [f"{user}:{{PLAIN.B64}}{word}::::::\n" for user, word in encoded.items()]
     (folder / "users").write_text("".join(lines))
+    tokens = token_server()
+    (folder / "oauth2.conf").write_text(OAUTH2.format(tokens=tokens))
     for user in PASSWORDS:
         for path, content in messages(folder / "homes" / user / "Maildir"):
             for part in ["cur", "new", "tmp"]:
@@ -342,7 +438,7 @@ def imap(folder):
         except OSError:
             time.sleep(0.1)
     homes = str(folder / "homes")
-    return ports | {"users": PASSWORDS, "authority": str(folder / "ca.pem"), "homes": homes}
+    return ports | {"users": PASSWORDS, "authority": str(folder / "ca.pem"), "homes": homes, "tokens": tokens}
 
 
 def main():

@@ -156,6 +156,13 @@ export const sources = {
     "لمستودع خاص. في GitHub: Settings → Developer settings → Personal access tokens. وفي GitLab: Settings → Access tokens.",
   "source.gitUserHint": "لا يلزم عادةً مع رمز الوصول.",
   "source.host": "خادم البريد",
+  "source.signIn": "تسجيل الدخول",
+  "source.signInGoogle": "Google (OAuth)",
+  "source.signInMicrosoft": "Microsoft 365 (OAuth)",
+  "source.mailGoogleHint":
+    "يعمل حساب الخدمة نيابةً عن المستخدم: يحتاج إلى تفويض على مستوى النطاق للنطاق https://mail.google.com/. ويصلح أيضًا JSON يحتوي على client_id وclient_secret وrefresh_token.",
+  "source.mailMicrosoftHint":
+    "لتطبيق لديه الإذن IMAP.AccessAsApp وحق الوصول إلى صندوق البريد. ويصلح أيضًا JSON يحتوي على refresh_token.",
   "source.mailSecretHint": "يتطلب Gmail وiCloud وYahoo كلمة مرور تطبيق من إعدادات أمان الحساب.",
   "source.folders": "المجلدات",
   "source.foldersHint": "واحد في كل سطر. اتركه فارغًا للبريد الوارد.",
@@ -219,6 +226,10 @@ export const sources = {
   "source.clientSecretHint":
     "Microsoft Entra admin center → App registrations: أضف صلاحية التطبيق Sites.Read.All مع موافقة المسؤول، ثم أنشئ سرًا.",
   "source.library": "المكتبة في SharePoint",
+  "source.sitePages": "صفحات الموقع",
+  "source.sitePagesHint": "تصبح الصفحات المنشورة مستندات أيضًا، إلا عند تحديد مكتبة أو مجلد.",
+  "source.subsites": "المواقع الفرعية",
+  "source.subsitesHint": "تُضمَّن مكتباتها وصفحاتها.",
   "source.graphUrl": "عنوان Microsoft Graph",
   "source.loginUrl": "عنوان خادم تسجيل الدخول",
 };

@@ -136,6 +136,13 @@ export const sources: Record<keyof typeof en, Entry> = {
     "Für ein privates Repository. GitHub: Settings → Developer settings → Personal access tokens. GitLab: Settings → Access tokens.",
   "source.gitUserHint": "Mit einem Token meist nicht nötig.",
   "source.host": "Mailserver",
+  "source.signIn": "Anmeldung",
+  "source.signInGoogle": "Google (OAuth)",
+  "source.signInMicrosoft": "Microsoft 365 (OAuth)",
+  "source.mailGoogleHint":
+    "Das Dienstkonto handelt für den Benutzer: Es braucht die domainweite Delegation des Bereichs https://mail.google.com/. JSON mit client_id, client_secret und refresh_token geht auch.",
+  "source.mailMicrosoftHint":
+    "Von einer App mit der Berechtigung IMAP.AccessAsApp und Zugriff auf das Postfach. JSON mit refresh_token geht auch.",
   "source.mailSecretHint":
     "Gmail, iCloud und Yahoo verlangen ein App-Passwort aus den Sicherheitseinstellungen des Kontos.",
   "source.folders": "Ordner",
@@ -201,6 +208,11 @@ export const sources: Record<keyof typeof en, Entry> = {
   "source.clientSecretHint":
     "Microsoft Entra admin center → App registrations: Fügen Sie die Anwendungsberechtigung Sites.Read.All mit Administratorzustimmung hinzu, und erstellen Sie ein Secret.",
   "source.library": "Bibliothek",
+  "source.sitePages": "Seiten der Website",
+  "source.sitePagesHint":
+    "Auch veröffentlichte Seiten werden zu Dokumenten. Nicht mit einer Bibliothek oder einem Ordner.",
+  "source.subsites": "Untergeordnete Websites",
+  "source.subsitesHint": "Ihre Bibliotheken und Seiten gehören dazu.",
   "source.graphUrl": "Adresse von Microsoft Graph",
   "source.loginUrl": "Adresse des Anmeldeservers",
 };

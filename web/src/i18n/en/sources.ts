@@ -132,6 +132,13 @@ export const sources = {
     "For a private repository. GitHub: Settings → Developer settings → Personal access tokens. GitLab: Settings → Access tokens.",
   "source.gitUserHint": "Usually not needed with a token.",
   "source.host": "Mail server",
+  "source.signIn": "Sign-in",
+  "source.signInGoogle": "Google (OAuth)",
+  "source.signInMicrosoft": "Microsoft 365 (OAuth)",
+  "source.mailGoogleHint":
+    "The service account acts for the user: it needs domain-wide delegation of the scope https://mail.google.com/. JSON with client_id, client_secret and refresh_token works, too.",
+  "source.mailMicrosoftHint":
+    "Of an app with the permission IMAP.AccessAsApp and access to the mailbox. JSON with refresh_token works, too.",
   "source.mailSecretHint":
     "Gmail, iCloud and Yahoo need an app password from the security settings of the account.",
   "source.folders": "Folders",
@@ -197,6 +204,10 @@ export const sources = {
   "source.clientSecretHint":
     "Microsoft Entra admin center → App registrations: add the application permission Sites.Read.All with admin consent, then create a secret.",
   "source.library": "Library",
+  "source.sitePages": "Pages of the site",
+  "source.sitePagesHint": "Published pages become documents, too. Not with a library or a folder.",
+  "source.subsites": "Sites below it",
+  "source.subsitesHint": "Their libraries and pages are included.",
   "source.graphUrl": "Address of Microsoft Graph",
   "source.loginUrl": "Address of the login server",
 };

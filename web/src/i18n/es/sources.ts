@@ -143,6 +143,13 @@ export const sources = {
     "Para un repositorio privado. GitHub: Settings → Developer settings → Personal access tokens. GitLab: Settings → Access tokens.",
   "source.gitUserHint": "Normalmente no hace falta con un token.",
   "source.host": "Servidor de correo",
+  "source.signIn": "Inicio de sesión",
+  "source.signInGoogle": "Google (OAuth)",
+  "source.signInMicrosoft": "Microsoft 365 (OAuth)",
+  "source.mailGoogleHint":
+    "La cuenta de servicio actúa en nombre del usuario: necesita la delegación de todo el dominio para el ámbito https://mail.google.com/. También sirve un JSON con client_id, client_secret y refresh_token.",
+  "source.mailMicrosoftHint":
+    "De una aplicación con el permiso IMAP.AccessAsApp y acceso al buzón. También sirve un JSON con refresh_token.",
   "source.mailSecretHint":
     "Gmail, iCloud y Yahoo necesitan una contraseña de aplicación, de los ajustes de seguridad de la cuenta.",
   "source.folders": "Carpetas",
@@ -209,6 +216,11 @@ export const sources = {
   "source.clientSecretHint":
     "Microsoft Entra admin center → App registrations: añade el permiso de aplicación Sites.Read.All con el consentimiento del administrador y crea un secreto.",
   "source.library": "Biblioteca",
+  "source.sitePages": "Páginas del sitio",
+  "source.sitePagesHint":
+    "Las páginas publicadas también se convierten en documentos. No con una biblioteca o una carpeta.",
+  "source.subsites": "Subsitios",
+  "source.subsitesHint": "Se incluyen sus bibliotecas y páginas.",
   "source.graphUrl": "Dirección de Microsoft Graph",
   "source.loginUrl": "Dirección del servidor de inicio de sesión",
 };

@@ -146,6 +146,13 @@ export const sources: Record<keyof typeof en, Entry> = {
     "Pour un dépôt privé. GitHub : Settings → Developer settings → Personal access tokens. GitLab : Settings → Access tokens.",
   "source.gitUserHint": "Généralement inutile avec un jeton.",
   "source.host": "Serveur de messagerie",
+  "source.signIn": "Connexion",
+  "source.signInGoogle": "Google (OAuth)",
+  "source.signInMicrosoft": "Microsoft 365 (OAuth)",
+  "source.mailGoogleHint":
+    "Le compte de service agit au nom de l’utilisateur : il lui faut la délégation au niveau du domaine pour https://mail.google.com/. Un JSON avec client_id, client_secret et refresh_token convient aussi.",
+  "source.mailMicrosoftHint":
+    "D’une application avec l’autorisation IMAP.AccessAsApp et l’accès à la boîte aux lettres. Un JSON avec refresh_token convient aussi.",
   "source.mailSecretHint":
     "Gmail, iCloud et Yahoo exigent un mot de passe d’application, dans les paramètres de sécurité du compte.",
   "source.folders": "Dossiers",
@@ -211,6 +218,11 @@ export const sources: Record<keyof typeof en, Entry> = {
   "source.clientSecretHint":
     "Microsoft Entra admin center → App registrations : ajoutez l’autorisation d’application Sites.Read.All avec le consentement de l’administrateur, puis créez un secret.",
   "source.library": "Bibliothèque",
+  "source.sitePages": "Pages du site",
+  "source.sitePagesHint":
+    "Les pages publiées deviennent aussi des documents. Pas avec une bibliothèque ou un dossier.",
+  "source.subsites": "Sous-sites",
+  "source.subsitesHint": "Leurs bibliothèques et pages sont incluses.",
   "source.graphUrl": "Adresse de Microsoft Graph",
   "source.loginUrl": "Adresse du serveur de connexion",
 };

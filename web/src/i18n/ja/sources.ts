@@ -119,6 +119,13 @@ export const sources = {
     "非公開リポジトリの場合。GitHub：Settings → Developer settings → Personal access tokens。GitLab：Settings → Access tokens。",
   "source.gitUserHint": "トークンがあれば通常は不要です。",
   "source.host": "メールサーバー",
+  "source.signIn": "サインイン",
+  "source.signInGoogle": "Google (OAuth)",
+  "source.signInMicrosoft": "Microsoft 365 (OAuth)",
+  "source.mailGoogleHint":
+    "サービス アカウントがユーザーの代わりに操作します。https://mail.google.com/ のドメイン全体の委任が必要です。client_id、client_secret、refresh_token を含む JSON も使えます。",
+  "source.mailMicrosoftHint":
+    "IMAP.AccessAsApp の権限とメールボックスへのアクセス権を持つアプリのものです。refresh_token を含む JSON も使えます。",
   "source.mailSecretHint":
     "Gmail、iCloud、Yahoo では、アカウントのセキュリティ設定で作るアプリパスワードが必要です。",
   "source.folders": "フォルダー",
@@ -183,6 +190,11 @@ export const sources = {
   "source.clientSecretHint":
     "Microsoft Entra admin center → App registrations：アプリケーションの許可 Sites.Read.All を管理者の同意付きで追加し、シークレットを作成します。",
   "source.library": "ライブラリ",
+  "source.sitePages": "サイトのページ",
+  "source.sitePagesHint":
+    "公開されたページもドキュメントになります。ライブラリやフォルダを指定した場合を除きます。",
+  "source.subsites": "サブサイト",
+  "source.subsitesHint": "そのライブラリとページも含まれます。",
   "source.graphUrl": "Microsoft Graph のアドレス",
   "source.loginUrl": "ログインサーバーのアドレス",
 };

@@ -146,6 +146,13 @@ export const sources: Record<keyof typeof en, Entry> = {
     "Para um repositório privado. GitHub: Settings → Developer settings → Personal access tokens. GitLab: Settings → Access tokens.",
   "source.gitUserHint": "Normalmente desnecessário com um token.",
   "source.host": "Servidor de e-mail",
+  "source.signIn": "Login",
+  "source.signInGoogle": "Google (OAuth)",
+  "source.signInMicrosoft": "Microsoft 365 (OAuth)",
+  "source.mailGoogleHint":
+    "A conta de serviço age em nome do usuário: precisa da delegação em todo o domínio para o escopo https://mail.google.com/. JSON com client_id, client_secret e refresh_token também serve.",
+  "source.mailMicrosoftHint":
+    "De um aplicativo com a permissão IMAP.AccessAsApp e acesso à caixa de correio. JSON com refresh_token também serve.",
   "source.mailSecretHint":
     "Gmail, iCloud e Yahoo exigem uma senha de app, das configurações de segurança da conta.",
   "source.folders": "Pastas",
@@ -211,6 +218,10 @@ export const sources: Record<keyof typeof en, Entry> = {
   "source.clientSecretHint":
     "Microsoft Entra admin center → App registrations: adicione a permissão de aplicativo Sites.Read.All com consentimento do administrador e crie um segredo.",
   "source.library": "Biblioteca",
+  "source.sitePages": "Páginas do site",
+  "source.sitePagesHint": "As páginas publicadas também viram documentos. Não com uma biblioteca ou pasta.",
+  "source.subsites": "Subsites",
+  "source.subsitesHint": "Suas bibliotecas e páginas são incluídas.",
   "source.graphUrl": "Endereço do Microsoft Graph",
   "source.loginUrl": "Endereço do servidor de login",
 };

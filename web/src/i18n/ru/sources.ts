@@ -146,6 +146,13 @@ export const sources = {
     "Для закрытого репозитория. GitHub: Settings → Developer settings → Personal access tokens. GitLab: Settings → Access tokens.",
   "source.gitUserHint": "С токеном обычно не нужен.",
   "source.host": "Почтовый сервер",
+  "source.signIn": "Вход",
+  "source.signInGoogle": "Google (OAuth)",
+  "source.signInMicrosoft": "Microsoft 365 (OAuth)",
+  "source.mailGoogleHint":
+    "Сервисный аккаунт действует от имени пользователя: ему нужно делегирование на уровне домена для https://mail.google.com/. Подойдёт и JSON с client_id, client_secret и refresh_token.",
+  "source.mailMicrosoftHint":
+    "Приложения с разрешением IMAP.AccessAsApp и доступом к почтовому ящику. Подойдёт и JSON с refresh_token.",
   "source.mailSecretHint":
     "Gmail, iCloud и Yahoo требуют пароль приложения из настроек безопасности учётной записи.",
   "source.folders": "Папки",
@@ -211,6 +218,11 @@ export const sources = {
   "source.clientSecretHint":
     "Microsoft Entra admin center → App registrations: добавьте разрешение приложения Sites.Read.All с согласием администратора и создайте секрет.",
   "source.library": "Библиотека",
+  "source.sitePages": "Страницы сайта",
+  "source.sitePagesHint":
+    "Опубликованные страницы тоже становятся документами. Если указана библиотека или папка, это не действует.",
+  "source.subsites": "Дочерние сайты",
+  "source.subsitesHint": "Их библиотеки и страницы тоже входят.",
   "source.graphUrl": "Адрес Microsoft Graph",
   "source.loginUrl": "Адрес сервера входа",
 };

@@ -113,6 +113,13 @@ export const sources = {
     "用于私有仓库。GitHub：Settings → Developer settings → Personal access tokens。GitLab：Settings → Access tokens。",
   "source.gitUserHint": "使用令牌时通常不需要。",
   "source.host": "邮件服务器",
+  "source.signIn": "登录方式",
+  "source.signInGoogle": "Google (OAuth)",
+  "source.signInMicrosoft": "Microsoft 365 (OAuth)",
+  "source.mailGoogleHint":
+    "服务账号代表该用户操作：需要对 https://mail.google.com/ 的全网域授权。也可以使用包含 client_id、client_secret 和 refresh_token 的 JSON。",
+  "source.mailMicrosoftHint":
+    "来自具有 IMAP.AccessAsApp 权限并可访问该邮箱的应用。也可以使用包含 refresh_token 的 JSON。",
   "source.mailSecretHint": "Gmail、iCloud 和 Yahoo 需要在账号安全设置中创建的应用密码。",
   "source.folders": "文件夹",
   "source.foldersHint": "每行一个。留空：收件箱。",
@@ -175,6 +182,10 @@ export const sources = {
   "source.clientSecretHint":
     "Microsoft Entra admin center → App registrations：添加应用程序权限 Sites.Read.All 并取得管理员同意，然后创建密码。",
   "source.library": "文档库",
+  "source.sitePages": "站点页面",
+  "source.sitePagesHint": "已发布的页面也会成为文档。指定了库或文件夹时不适用。",
+  "source.subsites": "子站点",
+  "source.subsitesHint": "包括它们的库和页面。",
   "source.graphUrl": "Microsoft Graph 的地址",
   "source.loginUrl": "登录服务器的地址",
 };

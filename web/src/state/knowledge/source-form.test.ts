@@ -42,6 +42,7 @@ test.each([
       folders: ["INBOX", "Sent, 2026"],
       since_days: 30,
       security: "tls",
+      sign_in: "password",
     },
   ],
   ["feed", { url: "https://example.org/feed.xml" }, { url: "https://example.org/feed.xml" }],
@@ -89,6 +90,8 @@ test.each([
       tenant: "contoso.com",
       client_id: "7",
       site: "https://contoso.sharepoint.com/sites/Team",
+      pages: true,
+      subsites: false,
       links_grant: false,
     },
   ],
@@ -118,7 +121,27 @@ const stored: SourceSettings[] = [
     space_rights: true,
   },
   { kind: "google_drive", folder: "0AbC", rights: false, links_grant: false },
-  { kind: "share_point", tenant: "contoso.com", client_id: "7", user: "ada@contoso.com", links_grant: true },
+  {
+    kind: "share_point",
+    tenant: "contoso.com",
+    client_id: "7",
+    site: "https://contoso.sharepoint.com/sites/Team",
+    pages: false,
+    subsites: true,
+    links_grant: true,
+  },
+  {
+    kind: "imap",
+    host: "outlook.office365.com",
+    port: null,
+    security: "tls",
+    user: "ada@contoso.com",
+    sign_in: "microsoft",
+    tenant: "contoso.com",
+    client_id: "7",
+    folders: [],
+    since_days: null,
+  },
 ];
 
 test.each(stored)("an edit without changes keeps the settings and the secret: $kind", (from) => {
@@ -163,6 +186,9 @@ test("rights are mirrored by Confluence, SharePoint, and Google Drive unless it 
 test("what the secret is depends on the edition", () => {
   expect(secretOf("confluence", { edition: "cloud" })?.label).toBe("source.apiToken");
   expect(secretOf("confluence", { edition: "data_center" })?.label).toBe("source.accessToken");
+  expect(secretOf("imap", { sign_in: "password" })?.label).toBe("source.password");
+  expect(secretOf("imap", { sign_in: "google" })).toMatchObject({ label: "source.driveKey", isLong: true });
+  expect(secretOf("imap", { sign_in: "microsoft" })?.label).toBe("source.clientSecret");
   expect(secretOf("folder", {})).toBeNull();
 });
 

@@ -45,6 +45,7 @@ export interface SecretField {
 
 const isCloud = ({ edition }: Values) => edition === "cloud";
 const isSite = ({ place }: Values) => place === "site";
+const isMicrosoft = ({ sign_in }: Values) => sign_in === "microsoft";
 
 const user: SourceField = {
   name: "user",
@@ -58,6 +59,28 @@ const apiUrl: SourceField = {
   hint: "source.usualHint",
   control: "address",
   more: true,
+};
+const tokenUrl: SourceField = {
+  name: "token_url",
+  label: "source.tokenUrl",
+  hint: "source.usualHint",
+  control: "address",
+  more: true,
+};
+const tenant: SourceField = {
+  name: "tenant",
+  label: "source.tenant",
+  hint: "source.tenantHint",
+  example: "contoso.onmicrosoft.com",
+  control: "text",
+  required: true,
+};
+const clientId: SourceField = {
+  name: "client_id",
+  label: "source.clientId",
+  example: "00000000-0000-0000-0000-000000000000",
+  control: "text",
+  required: true,
 };
 const links: SourceField = {
   name: "links_grant",
@@ -125,6 +148,19 @@ export const fieldsOf: Record<SourceKind, SourceField[]> = {
     },
     { name: "user", label: "source.user", example: "name@example.com", control: "text", required: true },
     {
+      name: "sign_in",
+      label: "source.signIn",
+      control: "choice",
+      initial: "password",
+      choices: [
+        ["password", "source.password"],
+        ["google", "source.signInGoogle"],
+        ["microsoft", "source.signInMicrosoft"],
+      ],
+    },
+    { ...tenant, when: isMicrosoft },
+    { ...clientId, when: isMicrosoft },
+    {
       name: "folders",
       label: "source.folders",
       hint: "source.foldersHint",
@@ -145,6 +181,7 @@ export const fieldsOf: Record<SourceKind, SourceField[]> = {
       more: true,
     },
     { name: "port", label: "source.port", hint: "source.usualHint", control: "number", more: true },
+    { ...tokenUrl, when: ({ sign_in }) => sign_in !== "password" },
   ],
   feed: [
     {
@@ -250,13 +287,7 @@ export const fieldsOf: Record<SourceKind, SourceField[]> = {
     },
     { ...links, when: ({ rights }) => rights === "on" },
     apiUrl,
-    {
-      name: "token_url",
-      label: "source.tokenUrl",
-      hint: "source.usualHint",
-      control: "address",
-      more: true,
-    },
+    tokenUrl,
   ],
   share_point: [
     {
@@ -286,21 +317,8 @@ export const fieldsOf: Record<SourceKind, SourceField[]> = {
       required: true,
       when: (values) => !isSite(values),
     },
-    {
-      name: "tenant",
-      label: "source.tenant",
-      hint: "source.tenantHint",
-      example: "contoso.onmicrosoft.com",
-      control: "text",
-      required: true,
-    },
-    {
-      name: "client_id",
-      label: "source.clientId",
-      example: "00000000-0000-0000-0000-000000000000",
-      control: "text",
-      required: true,
-    },
+    tenant,
+    clientId,
     {
       name: "library",
       label: "source.library",
@@ -316,6 +334,23 @@ export const fieldsOf: Record<SourceKind, SourceField[]> = {
       example: "Projects/2025",
       control: "text",
       more: true,
+    },
+    {
+      name: "pages",
+      label: "source.sitePages",
+      hint: "source.sitePagesHint",
+      control: "switch",
+      initial: "on",
+      more: true,
+      when: isSite,
+    },
+    {
+      name: "subsites",
+      label: "source.subsites",
+      hint: "source.subsitesHint",
+      control: "switch",
+      more: true,
+      when: isSite,
     },
     links,
     {
@@ -352,7 +387,11 @@ export function secretOf(kind: SourceKind, values: Values): SecretField | null {
     case "git":
       return { label: "source.token", hint: "source.gitSecretHint", required: false };
     case "imap":
-      return { label: "source.password", hint: "source.mailSecretHint", required: true };
+      if (values["sign_in"] === "google")
+        return { label: "source.driveKey", hint: "source.mailGoogleHint", required: true, isLong: true };
+      return isMicrosoft(values)
+        ? { label: "source.clientSecret", hint: "source.mailMicrosoftHint", required: true }
+        : { label: "source.password", hint: "source.mailSecretHint", required: true };
     case "feed":
       return { label: "source.password", hint: "source.userHint", required: false, more: true };
     case "confluence":
@@ -444,7 +483,7 @@ const placeFields: Record<SourceKind, string[]> = {
   s3: ["endpoint", "access_key_id"],
   web_dav: ["url", "user"],
   git: ["url", "user"],
-  imap: ["host", "user"],
+  imap: ["host", "user", "sign_in", "tenant", "client_id", "token_url"],
   feed: ["url", "user"],
   site: [],
   confluence: ["url", "api_url", "email"],
