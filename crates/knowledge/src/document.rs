@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recognition::UnreadReason;
+use crate::{properties::Properties, recognition::UnreadReason};
 
 /// The text extracted from a file. All positions are byte offsets into `text`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Document {
     /// The pages that are pictures and were not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<UnreadPage>,
+    /// What the file says of itself.
+    #[serde(default, skip_serializing_if = "Properties::is_empty")]
+    pub properties: Properties,
 }
 
 /// A page that is a picture, and why its text was not recognized.

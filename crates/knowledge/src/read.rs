@@ -16,6 +16,7 @@ mod outlook;
 mod pdf;
 mod picture;
 mod plain;
+mod properties;
 mod rtf;
 mod table;
 mod web_archive;
@@ -30,7 +31,7 @@ use crate::{
 };
 
 /// Raised when files are read in another way than before. Documents that an earlier version has read are read again.
-pub const READER_VERSION: u64 = 1;
+pub const READER_VERSION: u64 = 2;
 
 /// Maximum nesting depth of e-mails that are read.
 const MAX_INSIDE: u32 = 2;
@@ -86,7 +87,12 @@ pub(crate) fn read_in(
             limit_bytes: limits.file_bytes,
         });
     }
-    check(read_inside(name, bytes, scope)?, limits)
+    let document = check(read_inside(name, bytes, scope)?, limits)?;
+    let properties = properties::read(name, bytes, &document, limits);
+    Ok(Document {
+        properties,
+        ..document
+    })
 }
 
 fn read_inside(

@@ -263,11 +263,15 @@ fn usual_name(part: &MessagePart<'_>) -> &'static str {
 }
 
 fn named(people: &Address<'_>) -> String {
-    let one = |person: &mail_parser::Addr<'_>| match (person.name(), person.address()) {
+    people.iter().map(person).collect::<Vec<_>>().join(", ")
+}
+
+/// A name with an address.
+pub(super) fn person(person: &mail_parser::Addr<'_>) -> String {
+    match (person.name(), person.address()) {
         (Some(name), Some(address)) => format!("{name} <{address}>"),
         (name, address) => name.or(address).unwrap_or_default().to_owned(),
-    };
-    people.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
 }
 
 #[cfg(test)]

@@ -27,7 +27,10 @@ pub(super) fn read_whole(bytes: &[u8]) -> Result<String, Unreadable> {
 }
 
 /// The page and its subject.
-fn page(bytes: &[u8]) -> Result<(String, Option<String>), Unreadable> {
+///
+/// # Errors
+/// If it is damaged, or has no page.
+pub(super) fn page(bytes: &[u8]) -> Result<(String, Option<String>), Unreadable> {
     let damaged = || Unreadable::damaged("a web page");
     let source = mail::with_utf8_headers(mail::without_beginning(bytes));
     let message = mail::parsed(&source).map_err(|_| damaged())?;
