@@ -20,6 +20,8 @@ mod graph_queries;
 mod graph_tool;
 mod index_cache;
 mod local_embedder;
+mod metadata;
+mod metadata_filters;
 mod metered_calls;
 mod model_calls;
 mod model_download;
@@ -71,6 +73,11 @@ pub(crate) use {
     embedding_progress::{DocumentEmbedding, DocumentProblem, EmbeddingProgress},
     filters::{ENDING_CHARS, MAX_ENDINGS, NAME_CHARS, is_ending, narrow},
     graph_tool::{NAME as GRAPH_TOOL, graph_spec, walk},
+    metadata::{
+        METADATA_LIMITS, checked_fields, checked_key, checked_tags, cleaned, fields_view,
+        too_much_metadata,
+    },
+    metadata_filters::{FilterProblem, TagFilters, conditions},
     model_download::fetch_model,
     recognition::Recognition,
     scope::Scope,

@@ -477,6 +477,11 @@ pub fn table() -> Vec<Route> {
         get(User, "/api/v1/knowledge", knowledge::list),
         post(User, "/api/v1/knowledge", knowledge::create),
         post(User, "/api/v1/knowledge/search", knowledge::search),
+        get(
+            User,
+            "/api/v1/knowledge/metadata",
+            knowledge::metadata::known,
+        ),
         patch(User, "/api/v1/knowledge/{collection}", knowledge::change),
         get(
             User,
@@ -499,6 +504,12 @@ pub fn table() -> Vec<Route> {
             "/api/v1/knowledge/{collection}/documents",
             knowledge::documents::put,
         ),
+        patch(
+            User,
+            "/api/v1/knowledge/{collection}/documents",
+            knowledge::metadata::change,
+        )
+        .noted("collection.tag"),
         get(
             User,
             "/api/v1/knowledge/{collection}/documents/{document}",

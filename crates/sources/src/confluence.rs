@@ -13,7 +13,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    Item, Listing, SettingProblem, SourceLimits, SourceProblem, Surroundings,
+    Item, ItemMetadata, Listing, SettingProblem, SourceLimits, SourceProblem, Surroundings,
     api::{self, Api, Credentials},
     http::{self, Pages},
     name,
@@ -106,6 +106,31 @@ struct Content {
     modified: Option<String>,
     url: Option<String>,
     attachments: Vec<Attachment>,
+    labels: Vec<String>,
+}
+
+/// What a page has besides its content.
+#[derive(Deserialize)]
+struct Labelled {
+    labels: Option<Page<Label>>,
+}
+
+/// A label: `team` is people's own, others are shared.
+#[derive(Deserialize)]
+struct Label {
+    #[serde(default)]
+    prefix: String,
+    #[serde(default)]
+    name: String,
+}
+
+impl Labelled {
+    /// The labels that everyone sees, at most a page of them.
+    fn names(self) -> Vec<String> {
+        let labels = self.labels.into_iter().flat_map(|page| page.results);
+        let shared = labels.filter(|label| label.prefix != "my");
+        shared.map(|label| label.name).collect()
+    }
 }
 
 #[derive(Clone)]
@@ -453,6 +478,10 @@ impl Confluence {
             modified_ms: content.modified.as_deref().and_then(api::time_ms),
             url: self.shown_at(content.url.as_deref()),
             readers: readers::none(),
+            metadata: ItemMetadata {
+                tags: content.labels.clone(),
+                ..ItemMetadata::default()
+            },
         };
         listing.add(item, self.limits)?;
         folders.push(&content.title);
@@ -465,6 +494,7 @@ impl Confluence {
                 modified_ms: attachment.modified.as_deref().and_then(api::time_ms),
                 url: self.shown_at(attachment.url.as_deref()),
                 readers: readers::none(),
+                metadata: ItemMetadata::default(),
             };
             listing.add(item, self.limits)?;
         }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::{
-    Item, Listing, Readers, SourceProblem, Surroundings,
+    Item, ItemMetadata, Listing, Readers, SourceProblem, Surroundings,
     http::{self, Client},
     name,
     problem::malformed,
@@ -184,9 +184,30 @@ fn document(feed: &ParsedFeed, entry: &Entry) -> Document {
             modified_ms,
             url: link.map(str::to_owned),
             readers: Readers::All,
+            metadata: metadata(entry, &title),
         },
         content,
     }
+}
+
+fn metadata(entry: &Entry, title: &str) -> ItemMetadata {
+    let categories = entry.categories.iter();
+    let mut metadata = ItemMetadata {
+        tags: categories
+            .map(|category| category.label.clone().unwrap_or(category.term.clone()))
+            .collect(),
+        ..ItemMetadata::default()
+    };
+    let authors = entry
+        .authors
+        .iter()
+        .filter_map(|person| person.name.as_deref());
+    let authors = authors.map(str::trim).filter(|name| !name.is_empty());
+    let authors: Vec<&str> = authors.collect();
+    metadata.set("title", Some(title).filter(|title| !title.is_empty()));
+    metadata.set("author", (!authors.is_empty()).then_some(authors));
+    metadata.set("published", entry.published.map(|at| at.to_rfc3339()));
+    metadata
 }
 
 /// The page of an entry.

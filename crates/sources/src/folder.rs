@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{Item, Listing, Readers, SourceLimits, SourceProblem, Surroundings};
+use crate::{Item, ItemMetadata, Listing, Readers, SourceLimits, SourceProblem, Surroundings};
 
 /// Maximum depth of folders.
 const MAX_DEPTH: usize = 64;
@@ -137,6 +137,7 @@ fn list_one(
                 modified_ms: modified.and_then(|at| i64::try_from(at.as_millis()).ok()),
                 url: None,
                 readers: Readers::All,
+                metadata: ItemMetadata::default(),
             };
             listing.add(item, limits)?;
         }

@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 
 use self::program::Program;
 use crate::{
-    Item, Listing, Readers, SettingProblem, SourceProblem, Surroundings,
+    Item, ItemMetadata, Listing, Readers, SettingProblem, SourceProblem, Surroundings,
     http::{self, Client},
     problem::{invalid, malformed},
 };
@@ -130,6 +130,7 @@ impl Git {
                 modified_ms: None,
                 url: page::of(&self.url, &repository.reference, &self.path(name)),
                 readers: Readers::All,
+                metadata: ItemMetadata::default(),
             };
             listing.add(item, surroundings.limits)?;
         }

@@ -11,7 +11,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Item, Listing, SettingProblem, SourceLimits, SourceProblem, Surroundings,
+    Item, ItemMetadata, Listing, SettingProblem, SourceLimits, SourceProblem, Surroundings,
     api::{self, Api, Credentials, Tokens},
     http::{self, Pages},
     name,
@@ -25,7 +25,8 @@ const MAX_DEPTH: usize = 64;
 const FOLDERS: usize = 20;
 const FOLDER: &str = "application/vnd.google-apps.folder";
 /// What is requested of files.
-const FIELDS: &str = "id,name,mimeType,size,md5Checksum,version,modifiedTime,webViewLink,parents,\
+const FIELDS: &str = "id,name,mimeType,size,md5Checksum,version,modifiedTime,createdTime,owners(displayName),\
+                      lastModifyingUser(displayName),webViewLink,parents,\
                       permissions(type,role,emailAddress,domain,allowFileDiscovery,view,deleted,expirationTime)";
 
 /// A folder or a shared drive of Google Drive.
@@ -92,10 +93,20 @@ struct File {
     md5_checksum: Option<String>,
     version: Option<String>,
     modified_time: Option<String>,
+    created_time: Option<String>,
+    #[serde(default)]
+    owners: Vec<User>,
+    last_modifying_user: Option<User>,
     web_view_link: Option<String>,
     parents: Option<Vec<String>>,
     permissions: Option<Vec<rights::Permission>>,
     trashed: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct User {
+    display_name: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -387,7 +398,20 @@ fn document(file: &File, name: String) -> Item {
         modified_ms: file.modified_time.as_deref().and_then(api::time_ms),
         url: file.web_view_link.clone(),
         readers: readers::none(),
+        metadata: metadata(file),
     }
+}
+
+/// Files in shared drives have no owners.
+fn metadata(file: &File) -> ItemMetadata {
+    let name = |user: &User| user.display_name.clone();
+    let owner = file.owners.first().and_then(name);
+    let editor = file.last_modifying_user.as_ref().and_then(name);
+    let mut metadata = ItemMetadata::default();
+    metadata.set("author", owner);
+    metadata.set("modified by", editor);
+    metadata.set("created", file.created_time.clone());
+    metadata
 }
 
 #[cfg(test)]

@@ -21,11 +21,16 @@ mod test_server;
 mod web_dav;
 mod xml;
 
-use std::{collections::HashSet, path::PathBuf, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::PathBuf,
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use outbound::Outbound;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use confluence::Confluence;
 pub use confluence::{ConfluenceEdition, ConfluenceSettings};
@@ -159,6 +164,26 @@ pub struct Item {
     pub url: Option<String>,
     /// Who may read it in the source.
     pub readers: Readers,
+    /// What the source says of it besides.
+    pub metadata: ItemMetadata,
+}
+
+/// Tags and metadata of a document. Nothing is checked or cut.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ItemMetadata {
+    /// Labels, categories.
+    pub tags: Vec<String>,
+    /// Values by key: texts, dates of RFC 3339, numbers, booleans, and lists of these.
+    pub fields: BTreeMap<String, Value>,
+}
+
+impl ItemMetadata {
+    /// Sets a value, if there is one.
+    fn set(&mut self, key: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.fields.insert(key.to_owned(), value.into());
+        }
+    }
 }
 
 impl Item {
@@ -424,6 +449,7 @@ mod tests {
             modified_ms: None,
             url: None,
             readers: Readers::All,
+            metadata: ItemMetadata::default(),
         });
         let listing = Listing {
             items: items.to_vec(),

@@ -181,6 +181,7 @@ mod tests {
             modified_ms: None,
             url: None,
             readers: Readers::All,
+            metadata: crate::ItemMetadata::default(),
         });
         make_unique(&mut items);
         let expected = [

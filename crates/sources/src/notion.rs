@@ -193,6 +193,7 @@ impl Notion {
                 modified_ms,
                 url: page.url.clone(),
                 readers: Readers::All,
+                metadata: properties::metadata(page.properties.as_ref()),
             };
             listing.add(item, self.limits)?;
         }

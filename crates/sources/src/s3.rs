@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use self::page::Page;
 use crate::{
-    Item, Listing, Readers, SettingProblem, SourceProblem, Surroundings,
+    Item, ItemMetadata, Listing, Readers, SettingProblem, SourceProblem, Surroundings,
     http::{self, Client, Pages},
     problem::{invalid, malformed, short},
     xml,
@@ -124,6 +124,7 @@ impl S3 {
                     modified_ms: object.modified_ms,
                     url: None,
                     readers: Readers::All,
+                    metadata: ItemMetadata::default(),
                 };
                 listing.add(item, surroundings.limits)?;
             }

@@ -11,7 +11,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Item, Listing, SettingProblem, SourceLimits, SourceProblem, Surroundings,
+    Item, ItemMetadata, Listing, SettingProblem, SourceLimits, SourceProblem, Surroundings,
     api::{self, Api, Credentials, Grant, Tokens},
     http::{self, Pages},
     name,
@@ -31,7 +31,7 @@ const MAX_SITE_DEPTH: usize = 10;
 const PAGE_LIBRARY: &str = "webPageLibrary";
 /// The properties that are requested of items.
 const SELECT: &str = "id,name,size,eTag,cTag,file,folder,root,package,remoteItem,parentReference,deleted,\
-                      lastModifiedDateTime,webUrl";
+                      createdDateTime,lastModifiedDateTime,createdBy,lastModifiedBy,webUrl";
 /// The addresses of Graph in the public and the national clouds. The scope of a token names one of them, also if
 /// requests go through a proxy.
 const CLOUDS: [&str; 4] = [
@@ -177,7 +177,10 @@ struct DriveItem {
     remote_item: Option<serde_json::Value>,
     parent_reference: Option<Parent>,
     deleted: Option<serde_json::Value>,
+    created_date_time: Option<String>,
     last_modified_date_time: Option<String>,
+    created_by: Option<Identities>,
+    last_modified_by: Option<Identities>,
     web_url: Option<String>,
 }
 
@@ -190,6 +193,17 @@ struct Folder {
 }
 
 type Tree = HashMap<String, Folder>;
+
+#[derive(Deserialize)]
+struct Identities {
+    user: Option<Identity>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Identity {
+    display_name: Option<String>,
+}
 
 #[derive(Deserialize)]
 struct File {
@@ -599,7 +613,17 @@ fn document(drive: &str, item: &DriveItem, file: &File, name: String) -> Item {
         modified_ms: modified.and_then(api::time_ms),
         url: item.web_url.clone(),
         readers: readers::none(),
+        metadata: metadata(item),
     }
+}
+
+fn metadata(item: &DriveItem) -> ItemMetadata {
+    let name = |by: &Option<Identities>| by.as_ref()?.user.as_ref()?.display_name.clone();
+    let mut metadata = ItemMetadata::default();
+    metadata.set("author", name(&item.created_by));
+    metadata.set("modified by", name(&item.last_modified_by));
+    metadata.set("created", item.created_date_time.clone());
+    metadata
 }
 
 pub(crate) fn token_url(mut login: Url, tenant: &str) -> Result<Url, SourceProblem> {

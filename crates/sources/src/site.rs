@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use crate::{
-    Item, Listing, Readers, SettingProblem, SourceProblem, Surroundings, http, problem::invalid,
+    Item, ItemMetadata, Listing, Readers, SettingProblem, SourceProblem, Surroundings, http,
+    problem::invalid,
 };
 
 /// Maximum number of links from the first page.
@@ -185,6 +186,7 @@ impl Site {
                 modified_ms: None,
                 url: Some(id.clone()),
                 readers: Readers::All,
+                metadata: ItemMetadata::default(),
             });
             if kept_bytes <= KEPT_BYTES {
                 fetched.insert(id, page.content);

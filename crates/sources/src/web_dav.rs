@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use self::answer::{Entry, Resource};
 use crate::{
-    Item, Listing, Readers, SettingProblem, SourceProblem, Surroundings,
+    Item, ItemMetadata, Listing, Readers, SettingProblem, SourceProblem, Surroundings,
     http::{self, Client},
     problem::{invalid, malformed},
 };
@@ -172,6 +172,7 @@ impl WebDav {
                     modified_ms: file.modified_ms,
                     url: Some(self.page(file.id.as_deref(), &path)?),
                     readers: Readers::All,
+                    metadata: ItemMetadata::default(),
                 };
                 walk.listing.add(item, surroundings.limits)?;
             }

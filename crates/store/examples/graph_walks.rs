@@ -133,6 +133,7 @@ async fn graph(store: &Store) -> Result<(UserId, CollectionId), StoreError> {
         structure: "{}".into(),
         chunks: 1,
         characters: 1,
+        metadata: store::DocumentMetadata::default(),
     };
     store.settle_document(&unread, &text, Some(1), 11).await?;
     store.set_graph(owner, collection, true).await?;

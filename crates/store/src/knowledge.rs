@@ -9,6 +9,7 @@ use crate::{
     collection_readers::may_read,
     db::Db,
     document_copies::{CitedTexts, forget_copies, keep_cited},
+    document_metadata::{DocumentMetadata, MetadataOrigin, set_metadata},
     document_readers::may_read_document,
     graph::forget_unnamed,
     pauses::forget_text,
@@ -120,7 +121,7 @@ impl ReadingTask {
 }
 
 /// The result of reading a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ReadingResult {
     /// It is searchable.
     Text {
@@ -132,6 +133,8 @@ pub enum ReadingResult {
         chunks: u64,
         /// The length of its text.
         characters: u64,
+        /// What the file says of itself.
+        metadata: DocumentMetadata,
     },
     /// It could not be read; the reason as JSON.
     Problem(String),
@@ -546,7 +549,7 @@ impl Store {
         now: i64,
     ) -> Result<(), StoreError> {
         if !self.changes_text(of, read).await? {
-            return self.keep_earlier_text(of, reader).await;
+            return self.keep_earlier_text(of, read, reader).await;
         }
         let mut tx = self.db().begin().await?;
         let sql = "UPDATE collections SET version = version + 1, updated_at = $3 \
@@ -568,6 +571,7 @@ impl Store {
                 structure,
                 chunks,
                 characters,
+                metadata,
             } => {
                 let sql = "UPDATE documents SET state = 'ready', picture = FALSE, problem = NULL, claimed_until = 0, version = $3, \
                            chunks = $4, characters = $5, updated_at = $6, reader = $7 WHERE id = $1 AND upload = $2";
@@ -584,6 +588,7 @@ impl Store {
                     .execute()
                     .await?;
                 keep_text(&mut tx, of.id, Some((content, structure))).await?;
+                set_metadata(&mut tx, of.id, MetadataOrigin::File, metadata).await?;
                 changed
             }
             ReadingResult::Problem(problem) => {
@@ -592,6 +597,8 @@ impl Store {
                 let query = tx.query(sql).id(of.id).number(of.upload).text(problem);
                 let changed = query.bind(now).execute().await?;
                 keep_text(&mut tx, of.id, None).await?;
+                let nothing = DocumentMetadata::default();
+                set_metadata(&mut tx, of.id, MetadataOrigin::File, &nothing).await?;
                 forget_unnamed(&mut tx, row.id("id")?).await?;
                 changed
             }

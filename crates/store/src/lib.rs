@@ -23,6 +23,7 @@ mod crawls;
 mod db;
 mod document_copies;
 mod document_filters;
+mod document_metadata;
 mod document_readers;
 mod embeddings;
 mod error;
@@ -98,7 +99,13 @@ pub use connections::{Connection, ConnectionKey};
 pub use copy::{Damage, Datum, Part, Restored, dump, restore};
 pub use crawls::{Crawl, CrawlPage, CrawlState, CrawledPage, Visited};
 pub use document_copies::{CitedTexts, DocumentCopy};
-pub use document_filters::DocumentFilter;
+pub use document_filters::{
+    Bounds, DocumentFilter, FilterScope, MetadataCondition, MetadataTest, WantedRange, WantedValue,
+};
+pub use document_metadata::{
+    DocumentMetadata, KnownKey, KnownMetadata, KnownValue, MetadataChange, MetadataLimits,
+    MetadataOrigin, MetadataValue, ShownMetadata,
+};
 pub use document_readers::DocumentReaders;
 pub use embeddings::{
     EmbeddedDocument, Embedding, EmbeddingProgress, EmbeddingSpace, EmbeddingTask, MAX_FAILURES,

@@ -87,6 +87,7 @@ migrations![
     "0063_cited_documents",
     "0064_sources_of_documents",
     "0065_unproven_addresses",
+    "0066_metadata_of_documents",
     "0067_followed_sources",
 ];
 

@@ -3,7 +3,9 @@
 
 use domain::DocumentId;
 
-use crate::{ReadingResult, ReadingTask, Store, StoreError};
+use crate::{
+    MetadataOrigin, ReadingResult, ReadingTask, Store, StoreError, document_metadata::set_metadata,
+};
 
 impl Store {
     /// Claims a document that a version of the reader before `reader` has read, until `until`: then its holder is
@@ -57,10 +59,11 @@ impl Store {
     }
 
     /// Records that a document needs no other reading, and releases it. Its vectors and its part of the graph stay, too; if
-    /// a new file was read, what failed of them is tried again.
+    /// a new file was read, what failed of them is tried again. What the file says of itself may be new.
     pub(crate) async fn keep_earlier_text(
         &self,
         of: &ReadingTask,
+        read: &ReadingResult,
         reader: Option<u64>,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
@@ -68,6 +71,11 @@ impl Store {
                    WHERE id = $1 AND upload = $2 AND state = $3";
         let kept = tx.query(sql).id(of.id).number(of.upload).text(of.state());
         let is_still_it = kept.bind(column(reader)).execute().await? == 1;
+        if let ReadingResult::Text { metadata, .. } = read
+            && is_still_it
+        {
+            set_metadata(&mut tx, of.id, MetadataOrigin::File, metadata).await?;
+        }
         if is_still_it && !of.is_reread {
             for sql in [
                 "UPDATE document_embeddings SET failures = 0, problem = NULL, due_at = 0 \

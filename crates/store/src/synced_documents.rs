@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A document that was received from a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SyncedDocument {
     /// The document.
     pub document: DocumentId,
@@ -23,8 +23,8 @@ pub struct SyncedDocument {
     pub item: SourceItem,
 }
 
-const SYNCED: &str = "SELECT document, source, item, synced_documents.name, version, readers, modified_at, url \
-                      FROM synced_documents";
+const SYNCED: &str = "SELECT document, source, item, synced_documents.name, version, readers, modified_at, url, \
+                      synced_documents.metadata FROM synced_documents";
 
 impl Store {
     /// The documents of a collection that come from its sources.
@@ -61,7 +61,7 @@ impl Store {
     /// # Errors
     /// As [`Self::documents_of_source`].
     pub async fn known_items(&self, source: SourceId) -> Result<Vec<SourceItem>, StoreError> {
-        let sql = "SELECT item, name, version, size_bytes, modified_at, url, readers, state, problem FROM sync_items \
+        let sql = "SELECT item, name, version, size_bytes, modified_at, url, readers, metadata, state, problem FROM sync_items \
                    WHERE state = 'failed' AND version <> '' AND sync = (SELECT id FROM syncs WHERE source = $1 \
                    AND state = 'done' ORDER BY started_at DESC, id DESC LIMIT 1)";
         let rows = self.db().read(sql).id(source).fetch_all().await?;
@@ -131,8 +131,9 @@ impl Store {
         let query = tx.query(sql).id(link.document).id(link.source);
         query.id(collection).fetch_one().await?;
         let readers = link.item.readers.as_ref().map(DocumentReaders::folded);
-        let sql = "INSERT INTO synced_documents (document, source, item, name, version, readers, modified_at, url) \
-                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
+        let sql = "INSERT INTO synced_documents (document, source, item, name, version, readers, modified_at, url, metadata) \
+                   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING";
+        let metadata = Some(&link.item.metadata).filter(|metadata| !metadata.is_empty());
         let query = tx
             .query(sql)
             .id(link.document)
@@ -142,7 +143,8 @@ impl Store {
             .text(&link.item.version)
             .optional_json(readers.as_ref())?
             .bind(link.item.modified_at)
-            .optional_text(link.item.url.as_deref());
+            .optional_text(link.item.url.as_deref())
+            .optional_json(metadata)?;
         query.execute().await?;
         tx.commit().await
     }
@@ -187,6 +189,7 @@ fn read(row: &Row) -> Result<SyncedDocument, StoreError> {
             modified_at: row.get("modified_at")?,
             url: row.get("url")?,
             readers: row.optional_json("readers")?,
+            metadata: row.optional_json("metadata")?.unwrap_or_default(),
         },
     })
 }

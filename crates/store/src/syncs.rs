@@ -11,7 +11,7 @@ mod receipt;
 use domain::{CollectionId, SourceId, SyncId, UserId};
 
 use crate::{
-    DocumentReaders, Store, StoreError, StoredSource,
+    DocumentMetadata, DocumentReaders, Store, StoreError, StoredSource,
     query::{Row, readable},
     sources::{SOURCE, read_source},
 };
@@ -109,7 +109,7 @@ impl SyncItemState {
 }
 
 /// A document in its source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SourceItem {
     /// What identifies it in the source.
     pub id: String,
@@ -125,10 +125,12 @@ pub struct SourceItem {
     pub url: Option<String>,
     /// Who may read it; `None` for all who may read the collection.
     pub readers: Option<DocumentReaders>,
+    /// Its tags and metadata there.
+    pub metadata: DocumentMetadata,
 }
 
 /// A document of a synchronization.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SyncItem {
     /// The document in its source.
     pub item: SourceItem,
@@ -306,7 +308,7 @@ impl Store {
             .map(|state| format!("'{}'", state.name()))
             .collect();
         let sql = format!(
-            "SELECT item, name, version, size_bytes, modified_at, url, readers, state, problem FROM sync_items \
+            "SELECT item, name, version, size_bytes, modified_at, url, readers, metadata, state, problem FROM sync_items \
              WHERE sync = $1 AND item > $2 AND state IN ({}) ORDER BY item LIMIT $3",
             names.join(", ")
         );
@@ -367,6 +369,7 @@ pub(crate) fn read_item(row: &Row) -> Result<SyncItem, StoreError> {
             modified_at: row.get("modified_at")?,
             url: row.get("url")?,
             readers: row.optional_json("readers")?,
+            metadata: row.optional_json("metadata")?.unwrap_or_default(),
         },
         state: *state,
         problem: row.get("problem")?,

@@ -26,7 +26,7 @@ use domain::{
     RunEvent, RunId, RunSummary, ScheduleId, SourceId, event::Author,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The version of this format.
 pub const FORMAT: u32 = 1;
@@ -378,6 +378,29 @@ pub struct Document {
     /// Where it comes from; `None` if it was uploaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<OfSource>,
+    /// What its source says of it.
+    #[serde(default, skip_serializing_if = "DocumentTags::is_empty")]
+    pub from_source: DocumentTags,
+    /// What people have set. What the file says of itself is read from it again.
+    #[serde(default, skip_serializing_if = "DocumentTags::is_empty")]
+    pub from_people: DocumentTags,
+}
+
+/// Tags and metadata of a document.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentTags {
+    /// Tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Values by key: one, or a list.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+}
+
+impl DocumentTags {
+    fn is_empty(&self) -> bool {
+        self.tags.is_empty() && self.metadata.is_empty()
+    }
 }
 
 /// Consecutive bytes of a document's file.

@@ -15,7 +15,9 @@ import type {
   GraphState,
   KnowledgeNote,
   KnowledgeResult,
+  KnownMetadata,
   ListedCollection,
+  MetadataChange,
   NewCollection,
   Subgraph,
 } from "./schema.ts";
@@ -38,6 +40,8 @@ export type {
   GroupName,
   KnowledgeResult as Found,
   KnowledgeScores as Scores,
+  KnownMetadata,
+  KnownMetadataKey,
   ListedCollection,
   Subgraph,
 } from "./schema.ts";
@@ -70,6 +74,28 @@ export const setReaders = (
 
 export const listDocuments = (collection: string) =>
   call<{ documents: Document[] }>("GET", documentsOf(collection));
+/** Documents with this metadata. */
+export const findDocuments = (collection: string, metadata: MetadataFilter, signal?: AbortSignal) =>
+  call<{ documents: Document[] }>(
+    "GET",
+    `${documentsOf(collection)}?metadata=${id(JSON.stringify(metadata))}`,
+    undefined,
+    signal,
+  );
+/** Tags and keys of metadata of a collection, or of all. With a key, also its values. */
+export const knownMetadata = (collection: string | null, key?: string, signal?: AbortSignal) => {
+  const query = [...(collection ? [`collection=${id(collection)}`] : []), ...(key ? [`key=${id(key)}`] : [])];
+  return call<KnownMetadata>(
+    "GET",
+    `${base}/metadata${query.length > 0 ? `?${query.join("&")}` : ""}`,
+    undefined,
+    signal,
+  );
+};
+export type DocumentChange = Omit<MetadataChange, "documents">;
+/** Changes tags and metadata of all these documents. */
+export const changeDocuments = (collection: string, documents: string[], change: DocumentChange) =>
+  call<undefined>("PATCH", documentsOf(collection), { documents, ...change });
 /** Uploads a document, replacing one of the same name. `onprogress` receives the number of bytes sent. */
 export const sendDocument = (
   collection: string,
@@ -106,13 +132,22 @@ export const cancelDocument = (collection: string, document: string) =>
 export const deleteDocument = (collection: string, document: string, options: { keepCited: boolean }) =>
   call<undefined>("DELETE", `${documentAt(collection, document)}?keep_cited=${options.keepCited}`);
 
-/** Filter for search by file extension, part of the name, and upload time as timestamps. */
+/** Filter for search by file extension, part of the name, upload time as timestamps, tags and metadata. */
 export interface SearchFilter {
   types?: string[];
   name?: string;
   since?: number;
   until?: number;
+  tags?: string[];
+  metadata?: MetadataFilter;
 }
+
+export type MetadataScalar = string | number | boolean;
+export type MetadataValue = MetadataScalar | MetadataScalar[];
+export type MetadataFilter = Record<
+  string,
+  MetadataScalar | { contains?: string; from?: string; to?: string }
+>;
 
 export const searchKnowledge = (
   query: { query: string; collections?: string[]; limit: number } & SearchFilter,

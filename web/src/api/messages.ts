@@ -87,6 +87,10 @@ export interface Messages {
   bad_mcp_tools: ["count"];
   bad_mcp_url: [];
   bad_members: ["limit"];
+  bad_metadata_filter: ["key"];
+  bad_metadata_form: [];
+  bad_metadata_key: ["key", "limit"];
+  bad_metadata_value: ["key", "limit", "count"];
   bad_model_name: [];
   bad_name_in_list: ["field", "limit"];
   bad_number_of_answers: ["count"];
@@ -105,6 +109,8 @@ export interface Messages {
   bad_search_url: [];
   bad_signing_key: [];
   bad_source_document: [];
+  bad_tag_filter: [];
+  bad_tags: ["count", "limit"];
   bad_title: ["limit"];
   bad_token: ["limit"];
   bad_types: ["endings", "letters"];
@@ -381,6 +387,7 @@ export interface Messages {
   no_importable_file: [];
   no_mcp_server_of_name: ["name"];
   no_mcp_sign_in: [];
+  no_metadata_change: [];
   no_model_list: ["server"];
   no_model_of_name: ["name"];
   no_model_server: ["model"];
@@ -686,6 +693,7 @@ export interface Messages {
   too_many_characters: ["field", "limit"];
   too_many_chats: [];
   too_many_collections: ["count"];
+  too_many_conditions: [];
   too_many_connection_keys: ["count"];
   too_many_crawls: ["count"];
   too_many_entries: ["count"];
@@ -725,6 +733,7 @@ export interface Messages {
   too_many_unsent: ["count"];
   too_many_values: [];
   too_many_webhooks: ["count"];
+  too_much_metadata: ["tags", "keys"];
   too_often: ["count"];
   too_slow: [];
   tool_name_repaired: ["written", "tool"];

@@ -290,6 +290,8 @@ export type Attachment = {
   created_at: number;
   /** Milliseconds since 1970-01-01 UTC. */
   updated_at: number;
+  /** Its tags. */
+  tags: string[];
 };
 
 /** An entry of the audit log: who did what. */
@@ -1064,6 +1066,8 @@ export type Document = {
   created_at: number;
   /** Milliseconds since 1970-01-01 UTC. */
   updated_at: number;
+  /** Its tags. */
+  tags: string[];
 };
 
 /** The text of a document before it was changed or deleted. */
@@ -1185,10 +1189,16 @@ export type DocumentText = {
   created_at: number;
   /** Milliseconds since 1970-01-01 UTC. */
   updated_at: number;
+  /** Its tags. */
+  tags: string[];
   /** The version of the text, 0 if there is none. It increases with each change. */
   version: number;
   /** How many earlier texts are kept because answers cite them. */
   copies: number;
+  /** Its metadata by key: one value, or a list. */
+  metadata: Record<string, MetadataField>;
+  /** The keys that people have set or removed. */
+  changed_keys: string[];
   /** The extracted text. */
   text: string;
   /** `null` if there is none. */
@@ -1829,6 +1839,44 @@ export type KnowledgeSearch = {
   since?: number | null;
   /** Only documents that were added or last read before this. */
   until?: number | null;
+  /** Only documents with all of these tags. */
+  tags?: string[];
+  /** Only documents with one of these tags. */
+  any_tags?: string[];
+  /** Only documents without these tags. */
+  without_tags?: string[];
+  /** Only documents whose metadata is so, by key. The filter of OpenAI's vector stores is understood, too, but `or` only between values of one key. */
+  metadata?: Record<string, MetadataTest>;
+};
+
+/** The tags and keys of metadata of the documents that the caller may read, the most frequent first. */
+export type KnownMetadata = {
+  /** At most 200. */
+  tags: KnownValue[];
+  /** At most 200. */
+  keys: KnownMetadataKey[];
+  /** The values of the key that was asked for, at most 50. */
+  values: KnownValue[];
+};
+
+/** A key of metadata. */
+export type KnownMetadataKey = {
+  key: string;
+  /** The kind that most values have. */
+  kind: "text" | "number" | "date" | "boolean";
+  /** How many values it has. */
+  values: number;
+  /** The least number or the first date. */
+  from: MetadataScalar | null;
+  /** The greatest number or the last date. */
+  to: MetadataScalar | null;
+};
+
+/** A tag or a value. */
+export type KnownValue = {
+  value: string;
+  /** How many documents have it. */
+  documents: number;
 };
 
 /** The last call of a hook. */
@@ -2211,6 +2259,43 @@ export type MessagesRequest = {
 export type MessagesTokens = {
   input_tokens: number;
 };
+
+/** Changes of tags and metadata. */
+export type MetadataChange = {
+  /** The documents, 1 to 1000. */
+  documents: string[];
+  /** Tags to add, of up to 60 characters without commas and semicolons. A document has at most 50. */
+  add_tags?: string[];
+  /** Tags to remove. */
+  remove_tags?: string[];
+  /** Keys with new values, or `null` to remove them. A document has at most 50 keys of up to 60 letters, digits, spaces, `_`, `-` and `.`. Texts have up to 300 characters. */
+  metadata?: Record<string, MetadataField | null>;
+  /** Keys that get the value of the file or the source again. */
+  reset?: string[];
+};
+
+/** Conditions on a value of metadata. */
+export type MetadataConditions = {
+  /** A part of a text. */
+  contains?: string | null;
+  /** The first date or the least number. */
+  from?: MetadataScalar | null;
+  /** The last date or the greatest number. */
+  to?: MetadataScalar | null;
+  /** None of these values, or there is none. */
+  not?: MetadataScalar[] | null;
+  /** Whether there is a value. */
+  exists?: boolean | null;
+};
+
+/** The values of metadata as they are written in JSON: one for each key, or a list. */
+export type MetadataField = MetadataScalar | MetadataScalar[];
+
+/** A text, a number, or true or false. Texts such as `2026-05-31` are dates. */
+export type MetadataScalar = string | number | boolean;
+
+/** What a value of metadata has to be: it, one of a list, or as these fields say. */
+export type MetadataTest = MetadataScalar | MetadataScalar[] | MetadataConditions;
 
 /** A model with its settings. Its `system_prompt` is shown to administrators only. */
 export type Model = {
@@ -3478,6 +3563,10 @@ export type SourceDocument = {
   url?: string | null;
   /** Its readers; everyone who may read the collection if `null` or missing. */
   readers?: SourceReaders | null;
+  /** Its tags, as in [changes](#patch-apiv1knowledgecollectiondocuments). */
+  tags?: string[];
+  /** Its metadata by key, as in [changes](#patch-apiv1knowledgecollectiondocuments). */
+  metadata?: Record<string, MetadataField>;
 };
 
 /** The settings of a source that the server asks, without its secret. */

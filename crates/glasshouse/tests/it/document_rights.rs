@@ -6,7 +6,7 @@ use domain::{DocumentId, UserId};
 use scripted::{Behaviour, Reply, Request, ScriptedServer};
 use serde_json::{Value, json};
 use server::identity::api_key::{KeyName, create_key};
-use store::{DocumentReaders, NewUser, UserRole};
+use store::{DocumentMetadata, DocumentReaders, MetadataOrigin, MetadataValue, NewUser, UserRole};
 
 use crate::{
     graph::begin_with,
@@ -196,6 +196,17 @@ impl World {
         };
         for name in ALL {
             world.restrict(name, readers(name)).await;
+            let metadata = DocumentMetadata {
+                tags: vec![name.to_owned()],
+                fields: [(
+                    format!("of {name}"),
+                    vec![MetadataValue::Text(name.to_owned())],
+                )]
+                .into(),
+            };
+            let store = &world.server.app.store;
+            let set = store.set_metadata(world.document(name), MetadataOrigin::Person, &metadata);
+            set.await.unwrap();
         }
         world
     }
@@ -291,6 +302,15 @@ impl World {
         }
         vec![
             ("list", self.found(who, &at).await),
+            (
+                "list by tags",
+                self.found(who, &format!("{at}?any_tags={}", ALL.join(",")))
+                    .await,
+            ),
+            (
+                "known tags",
+                self.found(who, &format!("{KNOWLEDGE}/metadata")).await,
+            ),
             ("texts", texts),
             ("files", files),
             ("export", self.found(who, "/api/v1/me/export").await),
@@ -335,6 +355,10 @@ impl World {
                 json!({"query": "walrus", "types": ["txt"]}),
             ),
             ("search of names", json!({"query": "walrus", "name": "b"})),
+            (
+                "search of tags",
+                json!({"query": "walrus", "any_tags": ALL}),
+            ),
         ] {
             let path = format!("{KNOWLEDGE}/search");
             let answer = self.server.post(&path, who, &body).await;

@@ -31,6 +31,7 @@ mod damage;
 mod debug_chat;
 mod default_model;
 mod described;
+mod document_metadata;
 mod document_rights;
 mod doors;
 mod embedding_choice;

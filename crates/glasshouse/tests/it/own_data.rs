@@ -90,7 +90,11 @@ async fn fill(server: &Server, cookie: &str) -> (String, String) {
         ("long.bin", "\0".repeat(7_500_000)),
     ] {
         let put = server
-            .request(Method::POST, &format!("{documents}?name={name}"), cookie)
+            .request(
+                Method::POST,
+                &format!("{documents}?name={name}&tags=sea&metadata=%7B%22by%22%3A%22Ada%22%7D"),
+                cookie,
+            )
             .body(file);
         Answer::of(put).await.expect(202);
     }
@@ -236,6 +240,10 @@ async fn what_is_taken_along_is_the_same_elsewhere() {
         sizes,
         [("long.bin", Some(7_500_000)), ("tides.txt", Some(32))]
     );
+    assert_eq!(documents[1]["tags"], json!(["sea"]));
+    let tides = format!("{path}/{}", documents[1]["id"].as_str().unwrap());
+    let tides = there.get(&tides, &bob).await.json();
+    assert_eq!(tides["metadata"], json!({"by": "Ada"}));
     let file = there
         .get(
             &format!("{path}/{}/file", documents[0]["id"].as_str().unwrap()),

@@ -266,6 +266,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("GET", "/api/v1/knowledge", Access::User),
     ("POST", "/api/v1/knowledge", Access::User),
     ("POST", "/api/v1/knowledge/search", Access::User),
+    ("GET", "/api/v1/knowledge/metadata", Access::User),
     ("PATCH", "/api/v1/knowledge/{collection}", Access::User),
     (
         "GET",
@@ -284,6 +285,11 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ),
     (
         "POST",
+        "/api/v1/knowledge/{collection}/documents",
+        Access::User,
+    ),
+    (
+        "PATCH",
         "/api/v1/knowledge/{collection}/documents",
         Access::User,
     ),
@@ -530,6 +536,7 @@ const NOTED_BESIDE: &[(&str, &str)] = &[
         "/api/v1/knowledge/{collection}/sync/{sync}/complete",
     ),
     ("POST", "/api/v1/knowledge/{collection}/sync/{sync}/cancel"),
+    ("PATCH", "/api/v1/knowledge/{collection}/documents"),
     ("GET", "/api/v1/me/export"),
 ];
 

@@ -16,7 +16,7 @@ use outbound::{Allowed, Outbound};
 use reqwest::{Client, Method, Url};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sources::{FolderSettings, Item, Source, SourceLimits, SourceSettings, Surroundings};
 
 /// The timeout of a request.
@@ -38,8 +38,8 @@ pub(super) struct Sync {
     /// The name of the source, which tells folders of different machines apart [default: the folder's name]
     #[arg(long, value_name = "NAME")]
     source: Option<String>,
-    /// The documents, one JSON object per line with "file" in the folder and optionally "id", "name", "version", "url" and
-    /// "readers" {"people", "groups", "domains"} [default: all files]
+    /// The documents, one JSON object per line with "file" in the folder and optionally "id", "name", "version", "url",
+    /// "readers" {"people", "groups", "domains"}, "tags" and "metadata" [default: all files]
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
     /// Delete documents that the folder no longer has even if they are many, without asking
@@ -75,6 +75,10 @@ struct Line {
     version: Option<String>,
     url: Option<String>,
     readers: Option<Value>,
+    #[serde(default)]
+    tags: Vec<String>,
+    #[serde(default)]
+    metadata: Map<String, Value>,
 }
 
 /// A document as the server's API expects it.
@@ -87,6 +91,8 @@ struct Listed {
     modified_at: Option<i64>,
     url: Option<String>,
     readers: Option<Value>,
+    tags: Vec<String>,
+    metadata: Map<String, Value>,
 }
 
 /// A server with a key.
@@ -301,6 +307,8 @@ impl Folder {
             modified_at: file.modified_ms,
             url: line.url,
             readers: line.readers,
+            tags: line.tags,
+            metadata: line.metadata,
         })
     }
 }

@@ -1,11 +1,13 @@
-//! Filters a search by file type, document name and date. Models write these in many forms; a value that cannot be
-//! parsed is reported, never ignored.
+//! Filters a search by file type, document name, date, tags and metadata. Models write these in many forms; a value that
+//! cannot be parsed is reported, never ignored.
 
 use domain::{CollectionId, DocumentId, UserId};
 use jiff::{Span, Timestamp, civil::Date, tz::TimeZone};
 use serde::Deserialize;
 use serde_json::Value;
-use store::{DocumentFilter, Store, StoreError};
+use store::{DocumentFilter, FilterScope, Store, StoreError};
+
+use super::metadata_filters::{TagFilters, conditions};
 
 /// Maximum number of extensions, and maximum length of one.
 pub(crate) const MAX_ENDINGS: usize = 30;
@@ -63,6 +65,10 @@ pub(super) struct FilterArguments {
     since: Value,
     #[serde(default)]
     until: Value,
+    #[serde(default)]
+    tags: Value,
+    #[serde(default)]
+    metadata: Value,
 }
 
 impl FilterArguments {
@@ -88,11 +94,16 @@ impl FilterArguments {
         {
             return Err("`since` must be before `until`.".to_owned());
         }
+        let tags = TagFilters {
+            all: Some(&self.tags),
+            ..TagFilters::default()
+        };
         Ok(DocumentFilter {
             endings: endings(&self.types)?,
             name,
             since,
             until,
+            metadata: conditions(&tags, &self.metadata).map_err(|problem| problem.words())?,
         })
     }
 }
@@ -166,12 +177,18 @@ fn period(field: &str, value: &Value) -> Result<Option<(i64, i64)>, String> {
         };
         return Ok(Some((ms, ms.saturating_add(1))));
     }
+    let found = period_of(&said).filter(|(first, _)| *first >= 0);
+    found.map(Some).ok_or_else(wrong)
+}
+
+/// The period of a year, a month, a day or an instant, from its first millisecond to the first one after it, in UTC.
+pub(super) fn period_of(said: &str) -> Option<(i64, i64)> {
     let moment = || {
         said.parse::<Timestamp>()
             .ok()
             .map(|at| (at.as_millisecond(), at.as_millisecond() + 1))
     };
-    days(&said).or_else(moment).map(Some).ok_or_else(wrong)
+    days(said).or_else(moment)
 }
 
 /// A year, a month or a day, in milliseconds.
@@ -186,7 +203,7 @@ fn days(said: &str) -> Option<(i64, i64)> {
     let year = number(parts.next())??;
     let month = number(parts.next())?;
     let day = number(parts.next())?;
-    if year < 1970 {
+    if year < 1000 {
         return None;
     }
     let small = |part: Option<i16>| i8::try_from(part.unwrap_or(1)).ok();
@@ -222,18 +239,21 @@ pub(crate) async fn narrow(
     searched: &[CollectionId],
     filter: &DocumentFilter,
 ) -> Result<Option<(Vec<CollectionId>, Vec<DocumentId>)>, StoreError> {
-    let mut collections = Vec::new();
-    let mut documents = Vec::new();
-    for collection in searched {
-        let wanted = store
-            .filtered_documents(reader, *collection, filter)
-            .await?;
-        // A collection without a match is not searched at all.
-        if !wanted.is_empty() {
-            collections.push(*collection);
-            documents.extend(wanted);
+    let scope = FilterScope::Searchable;
+    let found = store
+        .filtered_documents(reader, searched, filter, scope)
+        .await?;
+    // A collection without a match is not searched at all.
+    let mut collections: Vec<CollectionId> = Vec::new();
+    let mut documents = Vec::with_capacity(found.len());
+    for (collection, document) in found {
+        if collections.last() != Some(&collection) {
+            collections.push(collection);
         }
+        documents.push(document);
     }
+    collections.sort_unstable();
+    collections.dedup();
     Ok((!collections.is_empty()).then_some((collections, documents)))
 }
 
@@ -347,6 +367,8 @@ mod tests {
             json!({"until": {"day": 1}}),
             json!({"since": "2026-06", "until": "2026-05"}),
             json!({"document": "x".repeat(201)}),
+            json!({"tags": 7}),
+            json!({"metadata": {"author": {"near": "Ada"}}}),
         ] {
             assert!(filter(wrong.clone()).is_err(), "{wrong}");
         }
@@ -354,7 +376,9 @@ mod tests {
 
     #[test]
     fn what_is_left_empty_narrows_nothing() {
-        let empty = json!({"types": "", "document": " ", "since": "", "until": null});
+        let empty = json!({
+            "types": "", "document": " ", "since": "", "until": null, "tags": [], "metadata": {},
+        });
         assert_eq!(filter(empty), Ok(DocumentFilter::default()));
     }
 }

@@ -10,11 +10,13 @@ use std::{
 };
 
 use domain::LocalizedText;
-use knowledge::{Document, Limits, READER_VERSION, ReadingProcess, Sizes, Unreadable, cut};
+use knowledge::{
+    Document, Limits, Properties, READER_VERSION, ReadingProcess, Sizes, Unreadable, cut,
+};
 use store::{ReadingResult, ReadingTask, StoreError};
 use tokio::task::spawn_blocking;
 
-use super::Documents;
+use super::{Documents, metadata::cleaned};
 use crate::{error::ApiError, platform::jobs::Next};
 
 /// How often to check whether a file that is being read is still wanted.
@@ -131,9 +133,12 @@ pub(super) fn text(document: Document) -> Result<ReadingResult, serde_json::Erro
     };
     let chunks = cut(&document, Sizes::default()).len() as u64;
     let characters = document.text.chars().count() as u64;
+    let Properties { tags, fields } = &document.properties;
+    let metadata = cleaned(tags, fields);
     let Document { text: content, .. } = document;
     let structure = serde_json::to_string(&Document {
         text: String::new(),
+        properties: Properties::default(),
         ..document
     })?;
     Ok(ReadingResult::Text {
@@ -141,6 +146,7 @@ pub(super) fn text(document: Document) -> Result<ReadingResult, serde_json::Erro
         structure,
         chunks,
         characters,
+        metadata,
     })
 }
 

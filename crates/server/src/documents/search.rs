@@ -48,6 +48,19 @@ pub(crate) struct Answer {
     pub(crate) notes: Vec<Note>,
 }
 
+impl Answer {
+    /// Without passages of other documents than those of a filter, if there is one: all of a collection is searched if the
+    /// documents found in it were deleted meanwhile.
+    pub(crate) fn within(mut self, documents: &[DocumentId]) -> Self {
+        if !documents.is_empty() {
+            let documents: HashSet<&DocumentId> = documents.iter().collect();
+            self.found
+                .retain(|found| documents.contains(&found.document));
+        }
+        self
+    }
+}
+
 /// A part of the search that was unavailable, and why.
 #[derive(Debug)]
 pub(crate) struct Note {

@@ -19,16 +19,16 @@ use domain::{ChatId, CollectionId, DocumentId, FolderId, RunId};
 use futures_util::stream;
 use jiff::Timestamp;
 use store::{
-    Alternatives, Chat, ChatMessage, ChatOrganization, DocumentReaders, Fact, Memory, Run,
-    Schedule, StoreError, UserRole, noting_damage,
+    Alternatives, Chat, ChatMessage, ChatOrganization, DocumentMetadata, DocumentReaders, Fact,
+    Memory, MetadataOrigin, Run, Schedule, StoreError, UserRole, noting_damage,
 };
 use tokio::sync::mpsc;
 use wire::export::{self, Line, are_lines, log_line};
 
 use super::files::content::named;
 use crate::{
-    app::App, chat::transfer_slots::Held, error::ApiError, http::extract::Path,
-    http::openapi::Operations, identity::auth::Caller,
+    app::App, chat::transfer_slots::Held, documents::fields_view, error::ApiError,
+    http::extract::Path, http::openapi::Operations, identity::auth::Caller,
 };
 
 /// Bytes per chunk of the response, and the number of chunks queued for a slow client.
@@ -525,15 +525,17 @@ impl Export {
         let id = collection.id;
         let is_attachment = collection.chat.is_some();
         self.line(&Line::Collection(collection)).await?;
+        let of = format!("collection {id}");
         let mut origins = Origins::default();
         if !is_attachment {
             origins = self.origins(id).await?;
             self.sources(id).await?;
         }
-        for document in self
-            .readable(&format!("collection {id}"), app.store.documents(id))
-            .await?
-        {
+        let source = app.store.metadata_of_origin(id, MetadataOrigin::Source);
+        let mut source = self.readable(&of, source).await?;
+        let people = app.store.metadata_of_origin(id, MetadataOrigin::Person);
+        let mut people = self.readable(&of, people).await?;
+        for document in self.readable(&of, app.store.documents(id)).await? {
             let of = format!("document {}", document.id);
             let reading = async {
                 match app.store.document_file(document.id).await {
@@ -559,6 +561,8 @@ impl Export {
                 size_bytes,
                 readers: origins.readers.remove(&id).map(readers),
                 source: origins.items.remove(&id),
+                from_source: tags(source.remove(&id)),
+                from_people: tags(people.remove(&id)),
             }))
             .await?;
             for part in file.chunks(PART_BYTES) {
@@ -648,6 +652,14 @@ fn readers(readers: DocumentReaders) -> export::Readers {
         people: readers.people,
         groups: readers.groups,
         domains: readers.domains,
+    }
+}
+
+fn tags(of: Option<DocumentMetadata>) -> export::DocumentTags {
+    let DocumentMetadata { tags, fields } = of.unwrap_or_default();
+    export::DocumentTags {
+        tags,
+        metadata: fields_view(&fields),
     }
 }
 

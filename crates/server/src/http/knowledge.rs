@@ -6,6 +6,7 @@ pub(super) mod crawls;
 pub(super) mod documents;
 mod filters;
 pub(super) mod graph;
+pub(super) mod metadata;
 pub(super) mod sharing;
 pub(super) mod sources;
 pub(super) mod syncs;
@@ -16,9 +17,10 @@ use axum::{extract::State, http::StatusCode};
 use domain::{CollectionId, DocumentId, LocalizedText, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use store::{Collection, CollectionChange, ListedCollection, Store, StoreError};
 
-use self::filters::{Narrowed, narrowed};
+use self::filters::{MetadataFilter, Narrowed, narrowed};
 use crate::{
     app::App,
     documents::{Documents, Found, MAX_FOUND, SearchRequest, missing},
@@ -284,6 +286,20 @@ pub(super) struct Search {
     since: Option<i64>,
     /// Only documents that were added or last read before this.
     until: Option<i64>,
+    /// Only documents with all of these tags.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Only documents with one of these tags.
+    #[serde(default)]
+    any_tags: Vec<String>,
+    /// Only documents without these tags.
+    #[serde(default)]
+    without_tags: Vec<String>,
+    /// Only documents whose metadata is so, by key. The filter of OpenAI's vector stores is understood, too, but `or` only
+    /// between values of one key.
+    #[serde(default)]
+    #[schemars(with = "MetadataFilter")]
+    metadata: Value,
 }
 
 /// The best passages.
@@ -376,10 +392,12 @@ pub(super) async fn search(
         documents,
         limit,
     };
+    let within = request.documents.clone();
     let answer = app
         .documents
         .search_knowledge(&caller.principal(), request)
-        .await?;
+        .await?
+        .within(&within);
     let notes = answer.notes.into_iter().map(|note| NoteView {
         code: note.code,
         words: note.words,

@@ -141,6 +141,7 @@ const AREAS: [Area; 19] = [
             knowledge::crawls::operations,
             knowledge::sources::operations,
             knowledge::syncs::operations,
+            knowledge::metadata::operations,
             graph::operations,
             knowledge::aliases::operations,
             knowledge::attachments::operations,

@@ -75,6 +75,33 @@ pub enum Knowledge {
         "`types` can have at most {endings} file extensions without their dots, of 1 to {letters} letters each."
     )]
     BadTypes { endings: u64, letters: u64 },
+    #[error(
+        "Use at most {count} tags of 1 to {limit} characters each, without commas and semicolons."
+    )]
+    BadTags { count: u64, limit: u64 },
+    #[error(
+        "“{key}” cannot be a key. Use 1 to {limit} letters, digits, spaces, “_”, “-” and “.”, and not “tags”."
+    )]
+    BadMetadataKey { key: String, limit: u64 },
+    #[error(
+        "“{key}” must be a text of 1 to {limit} characters, a number, true or false, or a list of up to {count} of them."
+    )]
+    BadMetadataValue { key: String, limit: u64, count: u64 },
+    #[error("A document can have at most {tags} tags and {keys} metadata fields.")]
+    TooMuchMetadata { tags: u64, keys: u64 },
+    #[error("Say which tags or metadata to change.")]
+    NoMetadataChange,
+    #[error("The filter by tags is invalid. Use names of tags.")]
+    BadTagFilter,
+    #[error(
+        "The filter on “{key}” is invalid. Use a value, a list of values, `contains`, or `from` and `to` with numbers or \
+         dates."
+    )]
+    BadMetadataFilter { key: String },
+    #[error("`metadata` must be an object of keys and values.")]
+    BadMetadataForm,
+    #[error("The filter has too many conditions. Use at most 30.")]
+    TooManyConditions,
 
     // Sites.
     #[error("Web pages cannot be read on this server (web.fetch).")]

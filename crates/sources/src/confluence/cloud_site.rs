@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Ancestor, Attachment, Confluence, Content, Contents, Kind, Links, MAX_SPACES, Space, WithBody,
+    Ancestor, Attachment, Confluence, Content, Contents, Kind, Labelled, Links, MAX_SPACES, Space,
+    WithBody,
     rights::{Circle, Directory, Operation, User},
 };
 use crate::{SourceProblem, problem::malformed};
@@ -71,6 +72,7 @@ struct AttachmentFound {
 struct Searched {
     id: String,
     restrictions: Option<Restrictions>,
+    metadata: Option<Labelled>,
 }
 
 #[derive(Deserialize)]
@@ -182,7 +184,9 @@ impl Confluence {
         for post in posts {
             contents.push(content(post, Kind::BlogPost, Ok(Vec::new()))?);
         }
-        let restrictions = self.restrictions_of(space, directory).await?;
+        let restrictions = self
+            .restrictions_of(space, &mut contents, directory)
+            .await?;
         Ok(Contents {
             contents,
             restrictions,
@@ -230,20 +234,23 @@ impl Confluence {
         Ok(Node { title, parent })
     }
 
-    /// View restrictions of many pages at once. The search need not have all pages: the restrictions of others are
+    /// View restrictions of many pages at once, and their labels, which are set. The search need not have all pages: the restrictions of others are
     /// requested one by one.
     async fn restrictions_of(
         &self,
         space: &Space,
+        contents: &mut [Content],
         directory: &mut Directory,
     ) -> Result<HashMap<String, Result<Circle, SourceProblem>>, SourceProblem> {
+        let ids = contents.iter().enumerate();
+        let at: HashMap<String, usize> = ids.map(|(at, one)| (one.id.clone(), at)).collect();
         let key = space.key.replace('\\', "\\\\").replace('"', "\\\"");
         let cql = format!("space=\"{key}\" and type in (page,blogpost)");
         let query = [
             ("cql", &*cql),
             (
                 "expand",
-                "restrictions.read.restrictions.user,restrictions.read.restrictions.group",
+                "restrictions.read.restrictions.user,restrictions.read.restrictions.group,metadata.labels",
             ),
             ("limit", "100"),
         ];
@@ -252,6 +259,10 @@ impl Confluence {
         let url = self.api.address(&path, &query);
         let mut take = |results: Vec<Searched>| {
             for found in results {
+                let content = at.get(&found.id).and_then(|at| contents.get_mut(*at));
+                if let (Some(content), Some(metadata)) = (content, found.metadata) {
+                    content.labels = metadata.names();
+                }
                 let read = found
                     .restrictions
                     .and_then(|restrictions| restrictions.read);
@@ -445,6 +456,7 @@ fn content(
         modified: version.created_at,
         url: found.links.and_then(|links| links.webui),
         attachments: Vec::new(),
+        labels: Vec::new(),
     })
 }
 

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Ancestor, Attachment, Confluence, Content, Contents, Kind, Links, MAX_SPACES, Page, Space,
-    WithBody, partial,
+    Ancestor, Attachment, Confluence, Content, Contents, Kind, Labelled, Links, MAX_SPACES, Page,
+    Space, WithBody, partial,
     rights::{Circle, Directory, Operation},
 };
 use crate::{SourceProblem, http, problem::malformed};
@@ -19,7 +19,7 @@ const LIMIT: &str = "100";
 const MAX_ATTACHMENTS: usize = 100_000;
 /// What is requested of pages.
 const EXPAND: &str = "version,ancestors,restrictions.read.restrictions.user,\
-                      restrictions.read.restrictions.group,children.attachment.version";
+                      restrictions.read.restrictions.group,children.attachment.version,metadata.labels";
 
 #[derive(Deserialize)]
 struct SpaceFound {
@@ -36,6 +36,7 @@ struct Found {
     ancestors: Option<Vec<AncestorFound>>,
     restrictions: Option<Restrictions>,
     children: Option<Children>,
+    metadata: Option<Labelled>,
     #[serde(rename = "_links")]
     links: Option<Links>,
 }
@@ -200,6 +201,7 @@ impl Confluence {
             modified: found.version.when,
             url: found.links.and_then(|links| links.webui),
             attachments: attachments.into_iter().map(attachment).collect(),
+            labels: found.metadata.map(Labelled::names).unwrap_or_default(),
         })
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    Readers, Source, SourceSettings,
+    ItemMetadata, Readers, Source, SourceSettings,
     test_server::{Asked, Reply, Server, bytes, json as reply, status, surroundings},
 };
 
@@ -54,6 +54,13 @@ fn page(id: &str, title: &str, parent: Value, kind: &str) -> Value {
         "version": { "number": 4, "message": "", "minorEdit": false, "createdAt": "2024-01-02T00:00:00.000Z" },
         "_links": { "webui": format!("/spaces/ENG/pages/{id}"), "tinyui": "/x/AQ" }
     })
+}
+
+fn labelled(labels: &[&str]) -> ItemMetadata {
+    ItemMetadata {
+        tags: labels.iter().map(|&label| label.to_owned()).collect(),
+        ..ItemMetadata::default()
+    }
 }
 
 fn user(id: &str) -> Value {
@@ -171,6 +178,12 @@ async fn pages_of_cloud_are_listed_and_read() {
             { "id": "att6", "title": "other space", "pageId": "99", "version": { "number": 1 } },
             { "id": "att7", "title": "of a database", "version": { "number": 1 } },
         ])),
+        target if target.starts_with("/wiki/rest/api/content/search?") => {
+            list(json!([{ "id": "2", "type": "page",
+            "metadata": { "labels": { "results": [
+                { "prefix": "global", "name": "plan", "id": "1" }, { "prefix": "my", "name": "favourite", "id": "2" },
+                { "prefix": "team", "name": "q3", "id": "3" }], "start": 0, "limit": 200, "size": 3 } } }]))
+        }
         "/wiki/api/v2/pages/3?body-format=storage" => reply(&json!({
             "id": "3", "title": "A/B: <Notes>", "body": { "storage": { "representation": "storage", "value": "<p>Text</p>" } } })),
         "/wiki/api/v2/blogposts/4?body-format=storage" => reply(&json!({ "title": "News",
@@ -204,6 +217,7 @@ async fn pages_of_cloud_are_listed_and_read() {
         modified_ms: Some(1_704_153_600_000),
         url: Some(format!("{}/wiki/spaces/ENG/pages/2", server.address)),
         readers: only(&[], &["group staff"]),
+        metadata: labelled(&["plan", "q3"]),
     };
     assert_eq!(listing.items[3], expected);
     assert_eq!(listing.items[0].size_bytes, Some(4));
@@ -238,7 +252,7 @@ async fn pages_of_cloud_are_listed_and_read() {
         "GET /wiki/api/v2/spaces/10/blogposts?status=current&limit=250",
         "GET /wiki/api/v2/folders/7",
         "GET /wiki/rest/api/content/search?cql=space%3D%22ENG%22+and+type+in+%28page%2Cblogpost%29&\
-         expand=restrictions.read.restrictions.user%2Crestrictions.read.restrictions.group&limit=100",
+         expand=restrictions.read.restrictions.user%2Crestrictions.read.restrictions.group%2Cmetadata.labels&limit=100",
         "GET /wiki/api/v2/attachments?status=current&limit=250",
         "GET /wiki/api/v2/spaces/10/permissions?limit=250",
         "GET /wiki/rest/api/group/by-id?id=staff",
@@ -597,6 +611,7 @@ fn dc_page(id: &str, title: &str, ancestors: Value, users: &[Value], groups: &[V
         "version": { "number": 3, "when": "2021-05-04T10:11:12.000+02:00", "minorEdit": false },
         "restrictions": { "read": restriction(users, groups), "_links": {}, "_expandable": { "update": "" } },
         "children": { "attachment": { "results": [], "start": 0, "limit": 25, "size": 0, "_links": { "self": "x" } } },
+        "metadata": { "labels": { "results": [{ "prefix": "global", "name": format!("label-{id}"), "id": "1" }], "size": 1 } },
         "_links": { "webui": "/display/ENG/x", "self": "http://wiki/rest/api/content/1" }, "_expandable": {}
     })
 }
@@ -684,6 +699,7 @@ async fn pages_of_data_center_are_listed_and_read() {
     ];
     assert_eq!(items, expected);
     assert_eq!(listing.items[1].modified_ms, Some(1_620_115_872_000));
+    assert_eq!(listing.items[1].metadata, labelled(&["label-1"]));
     assert_eq!(
         listing.items[1].url,
         Some(format!("{}/confluence/display/ENG/x", server.address))
@@ -704,7 +720,7 @@ async fn pages_of_data_center_are_listed_and_read() {
         assert_eq!(asked.header("authorization"), Some("Bearer token"));
     }
     let expand = "version%2Cancestors%2Crestrictions.read.restrictions.user%2Crestrictions.read.restrictions.group%2C\
-                  children.attachment.version";
+                  children.attachment.version%2Cmetadata.labels";
     let expected = [
         "GET /confluence/rest/api/user/current".to_owned(),
         "GET /confluence/rest/api/space?status=current&limit=100".to_owned(),

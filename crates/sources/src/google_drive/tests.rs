@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    Readers, Source, SourceSettings,
+    ItemMetadata, Readers, Source, SourceSettings,
     test_server::{Asked, Reply, Server, bytes, json as reply, status, surroundings},
 };
 
@@ -45,7 +45,8 @@ pub(super) fn source(settings: GoogleDriveSettings) -> Source {
 pub(super) fn file(id: &str, name: &str, parent: &str) -> Value {
     json!({
         "id": id, "name": name, "mimeType": "text/plain", "size": "5", "md5Checksum": format!("md5-{id}"), "version": "7",
-        "modifiedTime": "2024-01-02T00:00:00.000Z", "webViewLink": format!("https://drive.google.com/file/d/{id}/view"),
+        "modifiedTime": "2024-01-02T00:00:00.000Z", "createdTime": "2024-01-01T00:00:00.000Z",
+        "owners": [{ "displayName": "Ann", "me": false }], "lastModifyingUser": { "displayName": "Bob" }, "webViewLink": format!("https://drive.google.com/file/d/{id}/view"),
         "parents": [parent],
         "permissions": [{ "id": "1", "type": "user", "role": "owner", "emailAddress": "ann@example.com", "deleted": false }]
     })
@@ -155,6 +156,16 @@ async fn folders_are_walked_and_documents_read() {
         modified_ms: Some(1_704_153_600_000),
         url: Some("https://drive.google.com/file/d/f1/view".to_owned()),
         readers: ann(),
+        metadata: ItemMetadata {
+            tags: Vec::new(),
+            fields: [
+                ("author", "Ann"),
+                ("created", "2024-01-01T00:00:00.000Z"),
+                ("modified by", "Bob"),
+            ]
+            .map(|(key, value)| (key.to_owned(), json!(value)))
+            .into(),
+        },
     };
     assert_eq!(listing.items[0], expected);
     assert_eq!(listing.items[3].version, "2024-01-02T00:00:00.000Z");

@@ -6,7 +6,9 @@ use imap_proto::{AttributeValue, MailboxDatum, MessageSection, Response, Section
 use mail_parser::MessageParser;
 
 use super::{connection::Connection, id};
-use crate::{Item, Listing, Readers, SourceLimits, SourceProblem, name, problem::malformed};
+use crate::{
+    Item, ItemMetadata, Listing, Readers, SourceLimits, SourceProblem, name, problem::malformed,
+};
 
 /// How many messages are asked for at a time.
 const CHUNK: usize = 200;
@@ -154,6 +156,7 @@ fn item(folder: &str, validity: u32, uid: u32, header: &Header) -> Item {
         modified_ms: header.arrived_ms.or(sent_ms),
         url: None,
         readers: Readers::All,
+        metadata: ItemMetadata::default(),
     }
 }
 

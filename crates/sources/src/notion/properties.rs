@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::text;
+use crate::ItemMetadata;
 
 /// The title of a page, which is one of its properties.
 pub(super) fn title(properties: &Value) -> String {
@@ -25,6 +26,46 @@ pub(super) fn list(properties: &Value) -> String {
         (!value.is_empty()).then(|| format!("- **{name}:** {value}\n"))
     });
     lines.collect()
+}
+
+/// The properties as metadata: multi-select properties are tags, too.
+pub(super) fn metadata(properties: Option<&Value>) -> ItemMetadata {
+    let mut metadata = ItemMetadata::default();
+    let properties = properties.and_then(Value::as_object).into_iter().flatten();
+    for (name, property) in properties {
+        let Some(kind) = property["type"].as_str() else {
+            continue;
+        };
+        let value = &property[kind];
+        let found = match kind {
+            // A name, and texts of any length, which are found by their words.
+            "title" | "rich_text" | "files" => continue,
+            "multi_select" => {
+                let names = names(value);
+                metadata.tags.extend(names.iter().cloned());
+                Value::from(names)
+            }
+            "people" => Value::from(names(value)),
+            "created_by" | "last_edited_by" => Value::from(named(value)),
+            "created_time" | "last_edited_time" => value.clone(),
+            "number" | "checkbox" => value.clone(),
+            "date" => value["start"].clone(),
+            kind => Value::from(self::value(kind, value)),
+        };
+        let is_empty = match &found {
+            Value::Null => true,
+            Value::String(text) => text.is_empty(),
+            Value::Array(all) => all.is_empty(),
+            _ => false,
+        };
+        metadata.set(name, (!is_empty).then_some(found));
+    }
+    metadata
+}
+
+fn names(value: &Value) -> Vec<String> {
+    let names = value.as_array().into_iter().flatten().map(named);
+    names.filter(|name| !name.is_empty()).collect()
 }
 
 fn value(kind: &str, value: &Value) -> String {
@@ -132,6 +173,15 @@ mod tests {
                         - **Due:** 2025-01-01 – 2025-01-03\n- **Owner:** Ann\n- **Done:** yes\n- **Link:** https://a.example\n\
                         - **Sum:** 3\n- **Late:** no\n- **All:** 1, T\n- **ID:** TASK-7\n- **Files:** a.pdf\n";
         assert_eq!(list(&properties), expected);
+        let found = metadata(Some(&properties));
+        assert_eq!(found.tags, ["x", "y"]);
+        let expected = json!({
+            "Price": 2.5, "Stage": "Done", "Tags": ["x", "y"], "Due": "2025-01-01", "Owner": ["Ann"], "Done": true,
+            "Link": "https://a.example", "Sum": "3", "Late": "no", "All": "1, T", "ID": "TASK-7",
+            "Edited": "2025-01-01T00:00:00.000Z",
+        });
+        assert_eq!(json!(found.fields), expected);
+        assert_eq!(metadata(None), ItemMetadata::default());
         assert_eq!(title(&json!([])), "");
         assert_eq!(list(&json!(null)), "");
     }

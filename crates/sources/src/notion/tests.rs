@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::{
-    Source, SourceSettings,
+    ItemMetadata, Source, SourceSettings,
     test_server::{Asked, Reply, Server, json as reply, status, surroundings},
 };
 
@@ -106,6 +106,7 @@ async fn pages_and_rows_are_listed() {
         modified_ms: Some(1_735_787_040_000),
         url: Some("https://www.notion.so/p1".to_owned()),
         readers: Readers::All,
+        metadata: ItemMetadata::default(),
     };
     assert_eq!(listing.items[0], expected);
 
@@ -176,6 +177,7 @@ async fn pages_are_read_as_markdown() {
         modified_ms: None,
         url: None,
         readers: Readers::All,
+        metadata: ItemMetadata::default(),
     };
     let expected = "# Row\n\n- **Stage:** Done\n\nOne\n\nInner\n\n[Child](https://www.notion.so/c1)\n\nTwo\n\n…\n";
     assert_eq!(source.read(&item("p1")).await.unwrap(), expected);
@@ -230,6 +232,7 @@ async fn blocks_without_end_are_bounded() {
         modified_ms: None,
         url: None,
         readers: Readers::All,
+        metadata: ItemMetadata::default(),
     };
     assert_eq!(source.read(&item).await.unwrap(), "# Deep\n\n…\n");
     assert_eq!(server.requests().len(), 1 + 1 + MAX_DEPTH);

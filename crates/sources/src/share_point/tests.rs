@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    Readers, Source, SourceSettings,
+    ItemMetadata, Readers, Source, SourceSettings,
     test_server::{Asked, Reply, Server, bytes, json as reply, status, surroundings},
 };
 
@@ -44,7 +44,8 @@ fn file(id: &str, name: &str, parent: &str) -> Value {
         "id": id, "name": name, "size": 5, "eTag": "\"{E},1\"", "cTag": "\"c:{C},1\"",
         "file": { "mimeType": "text/plain", "hashes": { "quickXorHash": format!("hash-{id}") } },
         "parentReference": { "driveType": "documentLibrary", "driveId": "b!1", "id": parent },
-        "lastModifiedDateTime": "2016-03-21T20:01:37Z",
+        "createdDateTime": "2016-03-20T00:00:00Z", "lastModifiedDateTime": "2016-03-21T20:01:37Z",
+        "createdBy": { "user": { "displayName": "Ann" } }, "lastModifiedBy": { "application": { "displayName": "App" } },
         "webUrl": "https://contoso.sharepoint.com/sites/Team%20A/x"
     })
 }
@@ -145,6 +146,12 @@ async fn libraries_are_listed_and_read() {
         modified_ms: Some(1_458_590_497_000),
         url: Some("https://contoso.sharepoint.com/sites/Team%20A/x".to_owned()),
         readers: only(&["ann@contoso.com"]),
+        metadata: ItemMetadata {
+            tags: Vec::new(),
+            fields: [("author", "Ann"), ("created", "2016-03-20T00:00:00Z")]
+                .map(|(key, value)| (key.to_owned(), json!(value)))
+                .into(),
+        },
     };
     assert_eq!(listing.items[0], expected);
     assert_eq!(names(&listing), ["plan.md", "2025/a b/report.docx"]);
@@ -171,7 +178,7 @@ async fn libraries_are_listed_and_read() {
     }
     let select = "%24select=id%2Cname";
     let details = "id%2Cname%2Csize%2CeTag%2CcTag%2Cfile%2Cfolder%2Croot%2Cpackage%2CremoteItem%2CparentReference%2C\
-                   deleted%2ClastModifiedDateTime%2CwebUrl";
+                   deleted%2CcreatedDateTime%2ClastModifiedDateTime%2CcreatedBy%2ClastModifiedBy%2CwebUrl";
     let expected = [
         "POST /login/contoso.onmicrosoft.com/oauth2/v2.0/token".to_owned(),
         format!("GET /v1.0/sites/contoso.sharepoint.com:/sites/Team%20A?{select}"),

@@ -5,7 +5,7 @@ use std::pin::pin;
 
 use outbound::Fault;
 use serde_json::{Value, json};
-use sources::{Item, Listing, Readers, SettingProblem, SourceProblem};
+use sources::{Item, ItemMetadata, Listing, Readers, SettingProblem, SourceProblem};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
@@ -77,6 +77,7 @@ fn item(id: &str) -> Item {
         modified_ms: None,
         url: None,
         readers: Readers::All,
+        metadata: ItemMetadata::default(),
     }
 }
 

@@ -4,14 +4,15 @@ use domain::{CollectionId, DocumentId, SourceId, SyncId};
 
 use super::{SourceItem, Sync};
 use crate::{
-    DocumentReaders, Store, StoreError,
+    DocumentMetadata, DocumentReaders, MetadataOrigin, Store, StoreError,
     db::Db,
+    document_metadata::set_metadata,
     document_readers::set_readers,
     query::{Row, Tx, to_json},
 };
 
 /// The documents of a source at one time.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Manifest {
     /// The documents. Their ids differ.
     pub items: Vec<SourceItem>,
@@ -41,16 +42,16 @@ impl Store {
         let source: SourceId = row.id("source")?;
         let insert = match self.db() {
             Db::Sqlite { .. } => {
-                "INSERT INTO sync_items (sync, item, name, version, size_bytes, modified_at, url, readers, state, problem) \
-                 SELECT $1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, \
+                "INSERT INTO sync_items (sync, item, name, version, size_bytes, modified_at, url, readers, metadata, state, problem) \
+                 SELECT $1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, \
                  CASE WHEN known.version = value ->> 2 THEN 'unchanged' ELSE 'missing' END, NULL \
                  FROM json_each($2) LEFT JOIN synced_documents AS known ON known.source = $3 AND known.item = value ->> 0 \
                  WHERE TRUE ON CONFLICT (sync, item) DO NOTHING"
             }
             Db::Postgres(..) => {
-                "INSERT INTO sync_items (sync, item, name, version, size_bytes, modified_at, url, readers, state, problem) \
+                "INSERT INTO sync_items (sync, item, name, version, size_bytes, modified_at, url, readers, metadata, state, problem) \
                  SELECT $1, value ->> 0, value ->> 1, value ->> 2, CAST(value ->> 3 AS BIGINT), CAST(value ->> 4 AS BIGINT), \
-                 value ->> 5, value ->> 6, CASE WHEN known.version = value ->> 2 THEN 'unchanged' ELSE 'missing' END, NULL \
+                 value ->> 5, value ->> 6, value ->> 7, CASE WHEN known.version = value ->> 2 THEN 'unchanged' ELSE 'missing' END, NULL \
                  FROM jsonb_array_elements(CAST($2 AS JSONB)) AS listed (value) \
                  LEFT JOIN synced_documents AS known ON known.source = $3 AND known.item = value ->> 0 \
                  ON CONFLICT (sync, item) DO NOTHING"
@@ -89,6 +90,7 @@ type ListedRow<'a> = (
     Option<i64>,
     Option<&'a str>,
     Option<String>,
+    Option<String>,
 );
 
 fn row_of(item: &SourceItem) -> Result<ListedRow<'_>, StoreError> {
@@ -101,29 +103,38 @@ fn row_of(item: &SourceItem) -> Result<ListedRow<'_>, StoreError> {
         item.modified_at,
         item.url.as_deref(),
         readers.as_ref().map(to_json).transpose()?,
+        (!item.metadata.is_empty())
+            .then(|| to_json(&item.metadata))
+            .transpose()?,
     ))
 }
 
-/// Takes over names, addresses and readers of documents that are here.
+/// Takes over names, addresses, readers and metadata of documents that are here.
 async fn adopt(tx: &mut Tx, sync: SyncId, source: SourceId) -> Result<(), StoreError> {
     let sql = "SELECT synced_documents.document, sync_items.state, sync_items.name, sync_items.readers, \
-               synced_documents.name AS known_name, synced_documents.readers AS known_readers \
+               synced_documents.name AS known_name, synced_documents.readers AS known_readers, \
+               sync_items.metadata \
                FROM sync_items JOIN synced_documents ON synced_documents.source = $2 AND synced_documents.item = sync_items.item \
                WHERE sync = $1 AND state IN ('unchanged', 'missing') AND (sync_items.name <> synced_documents.name \
-               OR COALESCE(sync_items.readers, '') <> COALESCE(synced_documents.readers, ''))";
+               OR COALESCE(sync_items.readers, '') <> COALESCE(synced_documents.readers, '') \
+               OR COALESCE(sync_items.metadata, '') <> COALESCE(synced_documents.metadata, ''))";
     for row in &tx.query(sql).id(sync).id(source).fetch_all().await? {
         let document: DocumentId = row.id("document")?;
         if row.get::<String>("state")? == "unchanged" {
             rename(tx, document, &row.get::<String>("name")?).await?;
             let readers: Option<DocumentReaders> = row.optional_json("readers")?;
             set_readers(tx, document, readers.as_ref()).await?;
+            // That of a changed document is for the readers of its new content.
+            let metadata: Option<DocumentMetadata> = row.optional_json("metadata")?;
+            let metadata = metadata.unwrap_or_default();
+            set_metadata(tx, document, MetadataOrigin::Source, &metadata).await?;
         } else {
             let readers = readers_of_both(row)?;
             set_readers(tx, document, readers.as_ref()).await?;
         }
     }
     let sql = "UPDATE synced_documents SET name = sync_items.name, readers = sync_items.readers, url = sync_items.url, \
-               modified_at = sync_items.modified_at FROM sync_items WHERE sync_items.sync = $1 \
+               metadata = sync_items.metadata, modified_at = sync_items.modified_at FROM sync_items WHERE sync_items.sync = $1 \
                AND synced_documents.source = $2 AND synced_documents.item = sync_items.item AND sync_items.state = 'unchanged'";
     tx.query(sql).id(sync).id(source).execute().await?;
     Ok(())

@@ -4,9 +4,9 @@ use domain::{DocumentId, SourceId, SyncId, UserId};
 
 use super::{SourceItem, manifest::names_like, manifest::rename, read_item};
 use crate::{
-    CollectionLimits, Document, Store, StoreError, document_copies::keep_cited,
-    document_readers::set_readers, graph::forget_unnamed, knowledge::put_file, pauses::forget_text,
-    query::Tx,
+    CollectionLimits, Document, DocumentMetadata, MetadataOrigin, Store, StoreError,
+    document_copies::keep_cited, document_metadata::set_metadata, document_readers::set_readers,
+    graph::forget_unnamed, knowledge::put_file, pauses::forget_text, query::Tx,
 };
 
 impl Store {
@@ -30,7 +30,7 @@ impl Store {
                    WHERE syncs.id = $1 AND state = 'running' AND collection = $2";
         let query = tx.query(sql).id(sync).id(new.collection);
         let source: SourceId = query.fetch_one().await?.id("source")?;
-        let sql = "SELECT item, name, version, size_bytes, modified_at, url, readers, state, problem FROM sync_items \
+        let sql = "SELECT item, name, version, size_bytes, modified_at, url, readers, metadata, state, problem FROM sync_items \
                    WHERE sync = $1 AND item = $2 AND state IN ('missing', 'failed') AND version <> ''";
         let query = tx.query(sql).id(sync).text(item);
         let listed = read_item(&query.fetch_one().await?)?.item;
@@ -51,6 +51,7 @@ impl Store {
         }
         let kept = put_file(&mut tx, owner, &new, file, max).await?;
         set_readers(&mut tx, kept.id, readers).await?;
+        set_metadata(&mut tx, kept.id, MetadataOrigin::Source, &listed.metadata).await?;
         note_received(&mut tx, source, &listed, kept.id).await?;
         let sql = "UPDATE sync_items SET state = $3, problem = NULL WHERE sync = $1 AND item = $2";
         let state = if known.is_some() { "updated" } else { "added" };
@@ -88,6 +89,9 @@ async fn forget(tx: &mut Tx, document: &Document) -> Result<(), StoreError> {
     let sql = "UPDATE documents SET version = 0, chunks = 0, characters = 0 WHERE id = $1";
     tx.query(sql).id(document.id).execute().await?;
     forget_text(tx, document.id).await?;
+    // What the earlier content says of itself is for its readers, too.
+    let nothing = DocumentMetadata::default();
+    set_metadata(tx, document.id, MetadataOrigin::File, &nothing).await?;
     forget_unnamed(tx, document.collection).await
 }
 
@@ -109,9 +113,10 @@ async fn note_received(
     listed: &SourceItem,
     document: DocumentId,
 ) -> Result<(), StoreError> {
-    let sql = "INSERT INTO synced_documents (document, source, item, name, version, readers, modified_at, url) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (document) DO UPDATE SET name = excluded.name, \
-               version = excluded.version, readers = excluded.readers, modified_at = excluded.modified_at, url = excluded.url";
+    let sql = "INSERT INTO synced_documents (document, source, item, name, version, readers, modified_at, url, metadata) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (document) DO UPDATE SET name = excluded.name, \
+               version = excluded.version, readers = excluded.readers, modified_at = excluded.modified_at, url = excluded.url, \
+               metadata = excluded.metadata";
     let query = tx
         .query(sql)
         .id(document)
@@ -121,6 +126,8 @@ async fn note_received(
         .text(&listed.version)
         .optional_json(listed.readers.as_ref())?
         .bind(listed.modified_at);
-    query.optional_text(listed.url.as_deref()).execute().await?;
+    let query = query.optional_text(listed.url.as_deref());
+    let metadata = Some(&listed.metadata).filter(|metadata| !metadata.is_empty());
+    query.optional_json(metadata)?.execute().await?;
     Ok(())
 }

@@ -7,7 +7,8 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use store::{
     AccountChange, AddressProof, AuditEntry, Collection, CollectionLimits, DocumentFilter,
-    DocumentReaders, GraphScope, Group, NewInvitation, NewPasswordReset, ReadersChange, Store,
+    DocumentMetadata, DocumentReaders, FilterScope, GraphScope, Group, MetadataCondition,
+    MetadataOrigin, MetadataValue, NewInvitation, NewPasswordReset, ReadersChange, Store,
     StoreError, UserRole,
 };
 
@@ -82,6 +83,14 @@ async fn read(
         .settle_document(&unread, &text(said), Some(1), 11)
         .await
         .unwrap();
+    let metadata = DocumentMetadata {
+        tags: vec![name.to_owned()],
+        fields: [(format!("of {name}"), vec![MetadataValue::Number(1.0)])].into(),
+    };
+    let set = store
+        .set_metadata(kept.id, MetadataOrigin::Person, &metadata)
+        .await;
+    set.unwrap();
     look(store, said).await;
     kept.id
 }
@@ -126,7 +135,12 @@ async fn check(store: &Store, reader: UserId, of: &Collection, expected: &[&str]
     let all = store.documents(of.id).await.unwrap();
     let hidden = store.hidden_documents(reader, &[of.id]).await.unwrap();
     let filtered = store
-        .filtered_documents(reader, of.id, &DocumentFilter::default())
+        .filtered_documents(
+            reader,
+            &[of.id],
+            &DocumentFilter::default(),
+            FilterScope::Searchable,
+        )
         .await
         .unwrap();
     for document in all {
@@ -144,12 +158,15 @@ async fn check(store: &Store, reader: UserId, of: &Collection, expected: &[&str]
                 document.name
             );
             assert_eq!(
-                filtered.contains(&document.id),
+                filtered.contains(&(of.id, document.id)),
                 is_expected,
                 "{}",
                 document.name
             );
         }
+    }
+    if is_reader {
+        check_tags(store, reader, of.id, &expected).await;
     }
     let counts = store.collections(reader).await.unwrap();
     let count = counts.iter().find(|listed| listed.collection.id == of.id);
@@ -159,6 +176,40 @@ async fn check(store: &Store, reader: UserId, of: &Collection, expected: &[&str]
     );
     if is_reader {
         check_graph(store, reader, of.id, &expected).await;
+    }
+}
+
+/// Each document is tagged with its name.
+async fn check_tags(store: &Store, reader: UserId, of: CollectionId, expected: &BTreeSet<String>) {
+    let known = store.known_metadata(reader, &[of], 100).await.unwrap();
+    let tags: BTreeSet<String> = known.tags.into_iter().map(|tag| tag.value).collect();
+    assert_eq!(&tags, expected, "the tags");
+    let keys: BTreeSet<String> = known.keys.into_iter().map(|key| key.key).collect();
+    assert_eq!(
+        keys,
+        expected.iter().map(|name| format!("of {name}")).collect(),
+        "the keys"
+    );
+    let values = store
+        .known_values(reader, &[of], "of nobody", "", 9)
+        .await
+        .unwrap();
+    assert_eq!(
+        values.is_empty(),
+        !expected.contains("nobody"),
+        "the values"
+    );
+    for name in DOCUMENTS {
+        let filter = DocumentFilter {
+            metadata: vec![MetadataCondition::Tag(vec![name.to_owned()])],
+            ..DocumentFilter::default()
+        };
+        let scope = FilterScope::Searchable;
+        let found = store
+            .filtered_documents(reader, &[of], &filter, scope)
+            .await
+            .unwrap();
+        assert_eq!(found.len(), usize::from(expected.contains(name)), "{name}");
     }
 }
 

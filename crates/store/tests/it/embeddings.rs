@@ -42,6 +42,7 @@ async fn put(store: &Store, collection: &Collection, name: &str, chunks: u64) {
         structure: "{}".into(),
         chunks,
         characters: 5,
+        metadata: store::DocumentMetadata::default(),
     };
     store
         .settle_document(&unread, &read, Some(1), 11)

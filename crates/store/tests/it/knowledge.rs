@@ -2,8 +2,8 @@
 
 use domain::{CollectionId, DocumentId, UserId};
 use store::{
-    Collection, CollectionChange, CollectionLimits, Document, DocumentState, ReadingResult,
-    ReadingTask, Store, StoreError,
+    Collection, CollectionChange, CollectionLimits, Document, DocumentMetadata, DocumentState,
+    ReadingResult, ReadingTask, Store, StoreError,
 };
 
 use crate::fixtures::add_user;
@@ -64,6 +64,7 @@ pub(crate) fn text(content: &str) -> ReadingResult {
         structure: "{}".into(),
         chunks: 1,
         characters,
+        metadata: DocumentMetadata::default(),
     }
 }
 

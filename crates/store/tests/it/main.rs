@@ -23,6 +23,7 @@ mod connections;
 mod copies;
 mod damage;
 mod document_copies;
+mod document_metadata;
 mod document_readers;
 mod doors;
 mod embeddings;

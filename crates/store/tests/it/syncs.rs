@@ -2,8 +2,9 @@
 
 use domain::{CollectionId, SourceId, SyncId, UserId};
 use store::{
-    CitedTexts, Collection, CollectionChange, CollectionLimits, DocumentReaders, Manifest,
-    SourceItem, Store, StoreError, StoredSource, Sync, SyncItemState, SyncState,
+    CitedTexts, Collection, CollectionChange, CollectionLimits, DocumentMetadata, DocumentReaders,
+    Manifest, MetadataOrigin, MetadataValue, SourceItem, Store, StoreError, StoredSource, Sync,
+    SyncItemState, SyncState,
 };
 
 use crate::{
@@ -20,7 +21,8 @@ on_every_database!(
     names_of_others_are_not_taken,
     sources_belong_to_collections,
     one_server_works_on_a_synchronization,
-    cited_texts_keep_their_readers
+    cited_texts_keep_their_readers,
+    metadata_follows_the_source
 );
 
 const LIMITS: CollectionLimits = CollectionLimits {
@@ -153,6 +155,7 @@ fn item(id: &str, version: &str) -> SourceItem {
         modified_at: Some(1),
         url: Some(format!("https://wiki.example/{id}")),
         readers: None,
+        metadata: DocumentMetadata::default(),
     }
 }
 
@@ -610,4 +613,71 @@ async fn cited_texts_keep_their_readers(store: Store) {
         .delete_source(world.owner, collection, world.source.id, true, 9);
     deleted.await.unwrap();
     assert_eq!(copy(world.owner, a.id, a.version).await, Err(MISSING));
+}
+
+async fn metadata_follows_the_source(store: Store) {
+    let world = World::new(store).await;
+    let of = |id: &str, version: &str, tag: &str, names: Option<&[&str]>| SourceItem {
+        metadata: DocumentMetadata {
+            tags: vec![tag.to_owned()],
+            fields: [(
+                "author".to_owned(),
+                vec![MetadataValue::Text(tag.to_uppercase())],
+            )]
+            .into(),
+        },
+        readers: names.map(readers),
+        ..item(id, version)
+    };
+    let tags = async || {
+        let documents = world.store.documents(world.collection.id).await.unwrap();
+        let mut found = Vec::new();
+        for document in documents {
+            let shown = world.store.document_metadata(document.id).await.unwrap();
+            found.push((shown.effective.tags.join(","), shown.effective.fields.len()));
+        }
+        found
+    };
+    world
+        .synchronize(&[of("a", "1", "draft", None), item("b", "1")])
+        .await;
+    world.read().await;
+    assert_eq!(tags().await, [("draft".to_owned(), 1), (String::new(), 0)]);
+    // Of an unchanged document, it changes at once.
+    world
+        .synchronize(&[of("a", "1", "final", None), of("b", "1", "new", None)])
+        .await;
+    assert_eq!(
+        tags().await,
+        [("final".to_owned(), 1), ("new".to_owned(), 1)]
+    );
+    // Of a changed one, with the content.
+    let changed = of("a", "2", "secret", Some(&["x@example.org"]));
+    let sync = world.begin(5).await;
+    let manifest = Manifest {
+        items: vec![changed.clone(), of("b", "1", "new", None)],
+        problems: Vec::new(),
+        is_whole: true,
+    };
+    let listed = world
+        .store
+        .list_sync(world.collection.id, sync, &manifest, 5)
+        .await;
+    listed.unwrap();
+    assert_eq!(tags().await[0].0, "final");
+    world
+        .synchronize(&[changed, of("b", "1", "new", None)])
+        .await;
+    assert_eq!(tags().await[0].0, "secret");
+    // Without values in the source, there are none.
+    world
+        .synchronize(&[of("a", "2", "secret", None), item("b", "1")])
+        .await;
+    assert_eq!(tags().await[1], (String::new(), 0));
+    let origin = MetadataOrigin::Source;
+    let all = world
+        .store
+        .metadata_of_origin(world.collection.id, origin)
+        .await;
+    assert_eq!(all.unwrap().len(), 1);
 }

@@ -94,6 +94,7 @@ export const audit = {
   "audit.debug_chat.configure": "إضافة اتصال عبر \u2066/api/config\u2069",
   "audit.audit.export": "تصدير سجل التدقيق",
   "audit.collection.share": "تغيير إذن الوصول إلى مكتبة",
+  "audit.collection.tag": "تغيير وسوم المستندات أو بياناتها الوصفية",
   "audit.area.chat": "الوصول إلى المحادثات",
   "audit.area.collection": "الوصول إلى المكتبات",
   "audit.chat.open": "تغيير إذن رابط محادثة",

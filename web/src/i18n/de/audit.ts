@@ -97,6 +97,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.debug_chat.configure": "Verbindung über /api/config hinzugefügt",
   "audit.audit.export": "Audit-Protokoll exportiert",
   "audit.collection.share": "Zugriff auf Sammlung geändert",
+  "audit.collection.tag": "Tags oder Metadaten von Dokumenten geändert",
   "audit.area.chat": "Zugriff auf Chats",
   "audit.area.collection": "Zugriff auf Sammlungen",
   "audit.chat.open": "Zugriff per Chat-Link geändert",

@@ -422,6 +422,18 @@ export const refusals = {
   ),
   document_gone:
     "Das Dokument wurde gelöscht oder ist nicht mit Ihnen geteilt. Entfernen Sie es aus der Nachricht.",
+  bad_tags: "Höchstens {count} Tags mit je 1 bis {limit} Zeichen, ohne Kommas und Semikolons.",
+  bad_metadata_key:
+    "„{key}“ kann kein Feldname sein: 1 bis {limit} Buchstaben, Ziffern, Leerzeichen, „_“, „-“ und „.“, und nicht „tags“.",
+  bad_metadata_value:
+    "„{key}“ muss ein Text mit 1 bis {limit} Zeichen, eine Zahl, true oder false oder eine Liste aus bis zu {count} davon sein.",
+  too_much_metadata: "Ein Dokument kann höchstens {tags} Tags und {keys} Metadatenfelder haben.",
+  no_metadata_change: "Geben Sie an, welche Tags oder Metadaten geändert werden sollen.",
+  bad_tag_filter: "Der Filter nach Tags ist ungültig. Verwenden Sie Namen von Tags.",
+  bad_metadata_filter:
+    "Der Filter nach „{key}“ ist ungültig. Verwenden Sie einen Wert, eine Liste von Werten, `contains` oder `from` und `to` mit Zahlen oder Daten.",
+  bad_metadata_form: "`metadata` muss ein Objekt aus Schlüsseln und Werten sein.",
+  too_many_conditions: "Der Filter hat zu viele Bedingungen. Höchstens 30 sind möglich.",
   bad_types:
     "`types` kann höchstens {endings} Dateiendungen ohne Punkt enthalten, mit je 1 bis {letters} Buchstaben.",
   pages_not_read: "Webseiten können auf diesem Server nicht gelesen werden (web.fetch).",

@@ -94,6 +94,7 @@ export const audit = {
   "audit.debug_chat.configure": "Added connection through /api/config",
   "audit.audit.export": "Exported audit log",
   "audit.collection.share": "Changed collection access",
+  "audit.collection.tag": "Changed tags or metadata of documents",
   "audit.area.chat": "Chat access",
   "audit.area.collection": "Collection access",
   "audit.chat.open": "Changed chat link access",

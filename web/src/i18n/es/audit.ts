@@ -94,6 +94,7 @@ export const audit = {
   "audit.debug_chat.configure": "Conexión añadida mediante /api/config",
   "audit.audit.export": "Registro de auditoría exportado",
   "audit.collection.share": "Acceso a la colección modificado",
+  "audit.collection.tag": "Etiquetas o metadatos de documentos modificados",
   "audit.area.chat": "Acceso a chats",
   "audit.area.collection": "Acceso a colecciones",
   "audit.chat.open": "Acceso con enlace al chat modificado",

@@ -402,6 +402,18 @@ export const refusals = {
     ", que es el máximo. Envía antes algunos.",
   ),
   document_gone: "El documento se eliminó o no está compartido contigo. Quítalo del mensaje.",
+  bad_tags: "Como máximo {count} etiquetas de 1 a {limit} caracteres cada una, sin comas ni puntos y comas.",
+  bad_metadata_key:
+    "«{key}» no puede ser un campo: de 1 a {limit} letras, cifras, espacios, «_», «-» y «.», y no «tags».",
+  bad_metadata_value:
+    "«{key}» debe ser un texto de 1 a {limit} caracteres, un número, true o false, o una lista de hasta {count} de ellos.",
+  too_much_metadata: "Un documento puede tener como máximo {tags} etiquetas y {keys} campos de metadatos.",
+  no_metadata_change: "Indique qué etiquetas o metadatos cambiar.",
+  bad_tag_filter: "El filtro por etiquetas no es válido. Use nombres de etiquetas.",
+  bad_metadata_filter:
+    "El filtro por «{key}» no es válido. Use un valor, una lista de valores, `contains`, o `from` y `to` con números o fechas.",
+  bad_metadata_form: "`metadata` debe ser un objeto de claves y valores.",
+  too_many_conditions: "El filtro tiene demasiadas condiciones. Use 30 como máximo.",
   bad_types:
     "«types» puede tener como máximo {endings} extensiones de archivo sin punto, de 1 a {letters} letras cada una.",
   pages_not_read: "No se pueden leer páginas web en este servidor (web.fetch).",

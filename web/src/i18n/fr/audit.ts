@@ -97,6 +97,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.debug_chat.configure": "Connexion ajoutée via /api/config",
   "audit.audit.export": "Journal d’audit exporté",
   "audit.collection.share": "Accès à une collection modifié",
+  "audit.collection.tag": "Tags ou métadonnées de documents modifiés",
   "audit.area.chat": "Accès aux chats",
   "audit.area.collection": "Accès aux collections",
   "audit.chat.open": "Accès par lien à un chat modifié",

@@ -424,6 +424,18 @@ export const refusals = {
     ", soit le maximum. Envoyez-en d’abord.",
   ),
   document_gone: "Le document a été supprimé ou n’est pas partagé avec vous. Retirez-le du message.",
+  bad_tags: "Au plus {count} tags de 1 à {limit} caractères chacun, sans virgules ni points-virgules.",
+  bad_metadata_key:
+    "« {key} » ne peut pas être un champ : 1 à {limit} lettres, chiffres, espaces, « _ », « - » et « . », et pas « tags ».",
+  bad_metadata_value:
+    "« {key} » doit être un texte de 1 à {limit} caractères, un nombre, true ou false, ou une liste d’au plus {count} de ces valeurs.",
+  too_much_metadata: "Un document peut avoir au plus {tags} tags et {keys} champs de métadonnées.",
+  no_metadata_change: "Indiquez les tags ou métadonnées à modifier.",
+  bad_tag_filter: "Le filtre par tags n’est pas valide. Utilisez des noms de tags.",
+  bad_metadata_filter:
+    "Le filtre sur « {key} » n’est pas valide. Utilisez une valeur, une liste de valeurs, `contains`, ou `from` et `to` avec des nombres ou des dates.",
+  bad_metadata_form: "`metadata` doit être un objet de clés et de valeurs.",
+  too_many_conditions: "Le filtre a trop de conditions. Utilisez-en 30 au plus.",
   bad_types:
     "« types » peut contenir au maximum {endings} extensions de fichier sans leur point, de 1 à {letters} lettres chacune.",
   pages_not_read: "Les pages web ne peuvent pas être lues sur ce serveur (web.fetch).",

@@ -94,6 +94,7 @@ export const audit = {
   "audit.debug_chat.configure": "/api/config で接続を追加",
   "audit.audit.export": "監査ログをエクスポート",
   "audit.collection.share": "コレクションのアクセス権を変更",
+  "audit.collection.tag": "ドキュメントのタグまたはメタデータを変更",
   "audit.area.chat": "チャットのアクセス権",
   "audit.area.collection": "コレクションのアクセス権",
   "audit.chat.open": "チャットのリンクのアクセス権を変更",

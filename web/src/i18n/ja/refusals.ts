@@ -357,6 +357,18 @@ export const refusals = {
   no_such_document: "このコレクションにドキュメントが見つかりません。",
   too_many_unsent: "未送信のファイルが上限の {count} 件あります。先にいくつか送信してください。",
   document_gone: "ドキュメントが削除されたか、共有されていません。メッセージから削除してください。",
+  bad_tags: "タグは最大 {count} 個、それぞれ 1～{limit} 文字で、コンマとセミコロンは使えません。",
+  bad_metadata_key:
+    "「{key}」は項目名にできません。文字、数字、空白、「_」「-」「.」を 1～{limit} 文字で使い、「tags」は避けてください。",
+  bad_metadata_value:
+    "「{key}」は 1～{limit} 文字のテキスト、数値、true か false、またはそれらを最大 {count} 個並べたリストにしてください。",
+  too_much_metadata: "1 つのドキュメントに付けられるのは、タグ {tags} 個とメタデータ項目 {keys} 個までです。",
+  no_metadata_change: "変更するタグまたはメタデータを指定してください。",
+  bad_tag_filter: "タグの絞り込み条件が無効です。タグの名前を使ってください。",
+  bad_metadata_filter:
+    "「{key}」の絞り込み条件が無効です。値、値のリスト、`contains`、または数値や日付の `from` と `to` を使ってください。",
+  bad_metadata_form: "`metadata` はキーと値のオブジェクトにしてください。",
+  too_many_conditions: "絞り込みの条件が多すぎます。30 個までにしてください。",
   bad_types:
     "`types` には、ドットなしの拡張子を {endings} 個まで、それぞれ 1～{letters} 文字で指定してください。",
   pages_not_read: "このサーバーではウェブページを読み取れません（web.fetch）。",

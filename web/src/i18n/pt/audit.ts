@@ -97,6 +97,7 @@ export const audit: Record<keyof typeof en, Entry> = {
   "audit.debug_chat.configure": "Adicionou uma conexão via /api/config",
   "audit.audit.export": "Exportou o log de auditoria",
   "audit.collection.share": "Alterou o acesso a uma coleção",
+  "audit.collection.tag": "Alterou tags ou metadados de documentos",
   "audit.area.chat": "Acesso a chats",
   "audit.area.collection": "Acesso a coleções",
   "audit.chat.open": "Alterou o acesso por link a um chat",

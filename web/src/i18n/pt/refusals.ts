@@ -391,6 +391,18 @@ export const refusals = {
     ", que é o máximo. Envie alguns primeiro.",
   ),
   document_gone: "O documento foi excluído ou não está compartilhado com você. Remova-o da mensagem.",
+  bad_tags: "No máximo {count} tags de 1 a {limit} caracteres cada, sem vírgulas nem ponto e vírgula.",
+  bad_metadata_key:
+    "“{key}” não pode ser um campo: de 1 a {limit} letras, dígitos, espaços, “_”, “-” e “.”, e não “tags”.",
+  bad_metadata_value:
+    "“{key}” deve ser um texto de 1 a {limit} caracteres, um número, true ou false, ou uma lista de até {count} deles.",
+  too_much_metadata: "Um documento pode ter no máximo {tags} tags e {keys} campos de metadados.",
+  no_metadata_change: "Indique quais tags ou metadados alterar.",
+  bad_tag_filter: "O filtro por tags é inválido. Use nomes de tags.",
+  bad_metadata_filter:
+    "O filtro por “{key}” é inválido. Use um valor, uma lista de valores, `contains`, ou `from` e `to` com números ou datas.",
+  bad_metadata_form: "`metadata` deve ser um objeto de chaves e valores.",
+  too_many_conditions: "O filtro tem condições demais. Use no máximo 30.",
   bad_types:
     "`types` pode ter no máximo {endings} extensões de arquivo sem o ponto, de 1 a {letters} letras cada.",
   pages_not_read: "Páginas da web não podem ser lidas neste servidor (web.fetch).",

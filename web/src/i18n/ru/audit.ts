@@ -94,6 +94,7 @@ export const audit = {
   "audit.debug_chat.configure": "Подключение добавлено через /api/config",
   "audit.audit.export": "Экспортирован журнал аудита",
   "audit.collection.share": "Изменён доступ к коллекции",
+  "audit.collection.tag": "Изменены метки или метаданные документов",
   "audit.area.chat": "Доступ к чатам",
   "audit.area.collection": "Доступ к коллекциям",
   "audit.chat.open": "Изменён доступ к чату по ссылке",

@@ -93,6 +93,7 @@ export const audit = {
   "audit.debug_chat.configure": "通过 /api/config 添加了连接",
   "audit.audit.export": "导出了审计日志",
   "audit.collection.share": "更改了文档集访问权限",
+  "audit.collection.tag": "更改了文档的标签或元数据",
   "audit.area.chat": "对话访问权限",
   "audit.area.collection": "文档集访问权限",
   "audit.chat.open": "更改了对话链接的访问权限",

@@ -324,6 +324,18 @@ export const refusals = {
   no_such_document: "在此文档集中找不到该文档。",
   too_many_unsent: "你有 {count} 个未发送的文件，达到上限。请先发送一些。",
   document_gone: "该文档已删除或未与你共享。请将其从消息中移除。",
+  bad_tags: "最多 {count} 个标签，每个 1 到 {limit} 个字符，不含逗号和分号。",
+  bad_metadata_key:
+    "“{key}”不能作为字段名：须为 1 到 {limit} 个字母、数字、空格、“_”、“-”或“.”，且不能是“tags”。",
+  bad_metadata_value:
+    "“{key}”必须是 1 到 {limit} 个字符的文本、数字、true 或 false，或最多 {count} 个这类值的列表。",
+  too_much_metadata: "一个文档最多有 {tags} 个标签和 {keys} 个元数据字段。",
+  no_metadata_change: "请指定要更改的标签或元数据。",
+  bad_tag_filter: "标签筛选条件无效。请使用标签名称。",
+  bad_metadata_filter:
+    "“{key}”的筛选条件无效。请使用一个值、值的列表、`contains`，或带数字或日期的 `from` 和 `to`。",
+  bad_metadata_form: "`metadata` 必须是由键和值组成的对象。",
+  too_many_conditions: "筛选条件过多。最多 30 个。",
   bad_types: "`types` 最多包含 {endings} 个不带点的文件扩展名，每个 1 到 {letters} 个字母。",
   pages_not_read: "此服务器无法读取网页（web.fetch）。",
   too_many_crawls: "正在抓取你的 {count} 个网站，达到同时进行的上限。",

@@ -383,6 +383,9 @@ pub(super) const CASES: &[Case] = &[
     case("POST", "/api/v1/knowledge/search", Own(200), 200).sends(r#"{"query":"kumquat"}"#),
     case("POST", "/api/v1/knowledge/search", Missing, 200)
         .sends(r#"{"query":"kumquat","collections":["{collection}"]}"#),
+    case("GET", "/api/v1/knowledge/metadata", Own(200), 200),
+    case("PATCH", "/api/v1/knowledge/{collection}/documents", Missing, 204)
+        .sends(r#"{"documents":["{document}"],"add_tags":["kumquat"]}"#),
     case("PATCH", "/api/v1/knowledge/{collection}", Missing, 200)
         .sends(r#"{"description":"kumquat","owner":"{owner}"}"#),
     case("GET", "/api/v1/knowledge/{collection}/sharing", Missing, 200),

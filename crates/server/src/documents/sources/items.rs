@@ -2,10 +2,14 @@
 
 use std::collections::HashSet;
 
-use sources::{Item, Readers};
+use jiff::Timestamp;
+use sources::{Item, ItemMetadata, Readers};
 use store::{DocumentReaders, SourceItem};
 
-use super::MAX_DOCUMENTS;
+use super::{
+    super::metadata::{cleaned, fields_view},
+    MAX_DOCUMENTS,
+};
 use crate::{error::ApiError, messages};
 
 /// Maximum length of an id, a version or an address, bytes.
@@ -72,6 +76,11 @@ fn is_domain(domain: &str) -> bool {
 
 /// A document of a source in its stored form.
 pub(super) fn stored(item: Item) -> SourceItem {
+    let mut fields = item.metadata.fields;
+    let modified = item.modified_ms.map(Timestamp::from_millisecond);
+    if let Some(Ok(at)) = modified {
+        fields.insert("modified".to_owned(), at.to_string().into());
+    }
     let web = |url: &String| url.starts_with("https://") || url.starts_with("http://");
     SourceItem {
         name: valid_name(&item.name),
@@ -91,11 +100,12 @@ pub(super) fn stored(item: Item) -> SourceItem {
                 domains: domains.into_iter().collect(),
             }),
         },
+        metadata: cleaned(&item.metadata.tags, &fields),
         id: item.id,
     }
 }
 
-/// A stored document for its source, with its readers.
+/// A stored document for its source, with its readers and metadata.
 pub(super) fn unstored(item: SourceItem) -> Item {
     let readers = match item.readers {
         None => Readers::All,
@@ -113,6 +123,10 @@ pub(super) fn unstored(item: SourceItem) -> Item {
         modified_ms: item.modified_at,
         url: item.url,
         readers,
+        metadata: ItemMetadata {
+            tags: item.metadata.tags,
+            fields: fields_view(&item.metadata.fields).into_iter().collect(),
+        },
     }
 }
 
@@ -137,6 +151,8 @@ fn valid_name(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use store::DocumentMetadata;
+
     use super::*;
 
     fn item(name: &str) -> SourceItem {
@@ -148,6 +164,7 @@ mod tests {
             modified_at: None,
             url: None,
             readers: None,
+            metadata: DocumentMetadata::default(),
         }
     }
 

@@ -5,14 +5,15 @@ use std::collections::{HashMap, HashSet};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{ChatId, CollectionId, DocumentId, SourceId};
 use store::{
-    Collection, DocumentReaders, Principal, SourceItem, StoreError, StoredSource, SyncedDocument,
+    Collection, DocumentMetadata, DocumentReaders, MetadataOrigin, Principal, SourceItem,
+    StoreError, StoredSource, SyncedDocument,
 };
 use wire::export;
 
 use super::{ids::Ids, report::Report};
 use crate::{
     app::App,
-    documents::{MAX_SOURCES, check_items, refused},
+    documents::{MAX_SOURCES, check_items, cleaned, refused},
     error::ApiError,
     http::knowledge::{self, attachments, documents},
     identity::auth::Caller,
@@ -54,6 +55,8 @@ struct Open {
     readers: Option<DocumentReaders>,
     source: Option<(SourceId, export::OfSource)>,
     file: Vec<u8>,
+    /// What its source and people said.
+    metadata: [(MetadataOrigin, DocumentMetadata); 2],
 }
 
 impl Documents {
@@ -163,6 +166,8 @@ impl Documents {
             size_bytes,
             readers,
             source,
+            from_source,
+            from_people,
         } = there;
         let most = app.config.now().knowledge.file_bytes;
         match self.collections.get(&collection) {
@@ -193,6 +198,10 @@ impl Documents {
                     }),
                     source,
                     file: Vec::new(),
+                    metadata: [
+                        (MetadataOrigin::Source, metadata(from_source)),
+                        (MetadataOrigin::Person, metadata(from_people)),
+                    ],
                 });
             }
         }
@@ -258,6 +267,7 @@ async fn keep(app: &App, caller: &Caller, open: &Open) -> Result<(), ApiError> {
             modified_at: item.modified_at,
             url: item.url.clone(),
             readers: open.readers.clone(),
+            metadata: open.metadata[0].1.clone(),
         },
     });
     let limits = SourceItem {
@@ -268,10 +278,14 @@ async fn keep(app: &App, caller: &Caller, open: &Open) -> Result<(), ApiError> {
         modified_at: None,
         url: None,
         readers: open.readers.clone(),
+        metadata: DocumentMetadata::default(),
     };
     check_items(&[item.as_ref().map_or(limits, |synced| synced.item.clone())])?;
     let collection = open.collection;
     documents::keep_at(app, owner, collection, open.here, &open.name, &open.file).await?;
+    for (origin, metadata) in &open.metadata {
+        app.store.set_metadata(open.here, *origin, metadata).await?;
+    }
     if open.readers.is_some() {
         let restricted = app
             .store
@@ -310,6 +324,11 @@ async fn make_source(
     let created = app.store.create_source(caller.id(), &source, MAX_SOURCES);
     created.await.map_err(refused)?;
     Ok(source.id)
+}
+
+/// Tags and metadata, without what is invalid.
+fn metadata(there: export::DocumentTags) -> DocumentMetadata {
+    cleaned(&there.tags, &there.metadata.into_iter().collect())
 }
 
 /// Creates the collection of a file that was attached to a message. Its chat was imported before or still exists.

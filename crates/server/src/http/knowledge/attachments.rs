@@ -73,7 +73,7 @@ pub(in crate::http) async fn put(
         }
     };
     let far = app.documents.far(id).await?;
-    let document = DocumentView::new(document, &far);
+    let document = DocumentView::new(document, &far, Vec::new());
     Ok((
         StatusCode::ACCEPTED,
         Json(AttachmentView {

@@ -1,6 +1,9 @@
 //! The documents of a collection: uploads, extracted text, and processing state.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use axum::{
     body::Body,
@@ -11,13 +14,19 @@ use axum::{
 use domain::{CollectionId, DocumentId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use store::{CitedTexts, Document, DocumentCopy, DocumentState, OwnedDocument, Store, StoreError};
+use serde_json::{Map, Value};
+use store::{
+    CitedTexts, Document, DocumentCopy, DocumentFilter, DocumentState, FilterScope, MetadataChange,
+    OwnedDocument, ShownMetadata, Store, StoreError,
+};
 
-use super::{super::files::content::named, owner};
+use super::{super::files::content::named, filters, metadata::MetadataField, owner};
 use crate::{
     app::App,
-    documents::{DocumentEmbedding, EmbeddingProgress, missing, no_collection},
+    documents::{
+        DocumentEmbedding, EmbeddingProgress, METADATA_LIMITS, checked_fields, checked_tags,
+        fields_view, missing, no_collection, too_much_metadata,
+    },
     error::ApiError,
     http::{
         body::read_body,
@@ -58,10 +67,12 @@ pub(in crate::http) struct DocumentView {
     cited: bool,
     created_at: i64,
     updated_at: i64,
+    /// Its tags.
+    tags: Vec<String>,
 }
 
 impl DocumentView {
-    pub(super) fn new(document: Document, far: &EmbeddingProgress) -> Self {
+    pub(super) fn new(document: Document, far: &EmbeddingProgress, tags: Vec<String>) -> Self {
         let meaning = far.of(&document);
         let Document {
             id,
@@ -92,6 +103,7 @@ impl DocumentView {
             cited,
             created_at,
             updated_at,
+            tags,
         }
     }
 }
@@ -167,25 +179,107 @@ pub(in crate::http) struct Documents {
     documents: Vec<DocumentView>,
 }
 
+/// Which documents of a collection; all if empty.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "DocumentListFilter")]
+pub(in crate::http) struct ListFilter {
+    /// A part of the name, case-insensitive.
+    #[serde(default)]
+    name: String,
+    /// Only documents with all of these tags, separated by commas.
+    #[serde(default)]
+    tags: String,
+    /// Only documents with one of these tags, separated by commas.
+    #[serde(default)]
+    any_tags: String,
+    /// Only documents without these tags, separated by commas.
+    #[serde(default)]
+    without_tags: String,
+    /// Only documents whose metadata is so: JSON as in a search.
+    #[serde(default)]
+    metadata: String,
+}
+
+impl ListFilter {
+    fn checked(&self) -> Result<DocumentFilter, ApiError> {
+        let [all, any, none] = [&self.tags, &self.any_tags, &self.without_tags].map(|tags| {
+            let tags = tags.split(',').map(str::trim).filter(|tag| !tag.is_empty());
+            tags.map(str::to_owned).collect::<Vec<_>>()
+        });
+        let metadata = Value::from(self.metadata.as_str());
+        Ok(DocumentFilter {
+            name: filters::checked_name(&self.name)?,
+            metadata: filters::checked_conditions([&all, &any, &none], &metadata)?,
+            ..DocumentFilter::default()
+        })
+    }
+}
+
 /// `GET /api/v1/knowledge/{collection}/documents`: lists the documents that the caller may read, by name.
 pub(in crate::http) async fn list(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(collection): Path<CollectionId>,
+    Query(filter): Query<ListFilter>,
 ) -> Result<Json<Documents>, ApiError> {
     let reader = owner(&caller)?;
+    let filter = filter.checked()?;
     app.store
         .readable_collection(reader, collection)
         .await
         .map_err(missing)?;
     let far = app.documents.far(collection).await?;
-    let documents = app.store.readable_documents(reader, collection).await?;
+    let mut documents = app.store.readable_documents(reader, collection).await?;
+    if filter != DocumentFilter::default() {
+        let found = app
+            .store
+            .filtered_documents(reader, &[collection], &filter, FilterScope::All)
+            .await?;
+        let found: HashSet<DocumentId> = found.into_iter().map(|(_, id)| id).collect();
+        documents.retain(|document| found.contains(&document.id));
+    }
+    let mut tags = app.store.document_tags(collection).await?;
+    let view = |document: Document| {
+        let tags = tags.remove(&document.id).unwrap_or_default();
+        DocumentView::new(document, &far, tags)
+    };
     Ok(Json(Documents {
-        documents: documents
-            .into_iter()
-            .map(|document| DocumentView::new(document, &far))
-            .collect(),
+        documents: documents.into_iter().map(view).collect(),
     }))
+}
+
+/// The name of a file, with its tags and metadata.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "NewDocument")]
+pub(in crate::http) struct NewDocument {
+    name: String,
+    /// Tags to add, separated by commas.
+    #[serde(default)]
+    tags: String,
+    /// Metadata to set: a JSON object as in [changes](#patch-apiv1knowledgecollectiondocuments).
+    #[serde(default)]
+    metadata: String,
+}
+
+impl NewDocument {
+    /// The change of tags and metadata; `None` if there is none.
+    fn change(&self) -> Result<Option<MetadataChange>, ApiError> {
+        let tags = self.tags.split(',').filter(|tag| !tag.trim().is_empty());
+        let tags: Vec<String> = tags.map(str::to_owned).collect();
+        let metadata = match self.metadata.trim() {
+            "" => Map::new(),
+            json => serde_json::from_str(json).map_err(|_| {
+                let error = ApiError::invalid(messages::Knowledge::BadMetadataForm);
+                error.with_field(Some("metadata"))
+            })?,
+        };
+        let change = MetadataChange {
+            add_tags: checked_tags("tags", &tags)?,
+            fields: checked_fields(&metadata)?,
+            ..MetadataChange::default()
+        };
+        Ok((change != MetadataChange::default()).then_some(change))
+    }
 }
 
 /// The name of a file.
@@ -201,11 +295,12 @@ pub(in crate::http) async fn put(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(collection): Path<CollectionId>,
-    Query(query): Query<Named>,
+    Query(query): Query<NewDocument>,
     request: Request,
 ) -> Result<(StatusCode, Json<DocumentView>), ApiError> {
     let owner = owner(&caller)?;
     let name = checked_name(&query.name)?;
+    let change = query.change()?;
     // Check access before reading a long body.
     let found = app
         .store
@@ -231,8 +326,23 @@ pub(in crate::http) async fn put(
         &file,
     )
     .await?;
+    if let Some(change) = change {
+        let now = app.clock.now_ms();
+        let changed = app
+            .store
+            .change_metadata(owner, collection, &[kept.id], &change, METADATA_LIMITS, now)
+            .await;
+        match changed {
+            // It was deleted meanwhile.
+            Ok(()) | Err(StoreError::NotFound) => {}
+            Err(StoreError::Conflict(_)) => return Err(too_much_metadata()),
+            Err(error) => return Err(error.into()),
+        }
+    }
     let far = app.documents.far(collection).await?;
-    Ok((StatusCode::ACCEPTED, Json(DocumentView::new(kept, &far))))
+    let tags = app.store.document_metadata(kept.id).await?.effective.tags;
+    let view = DocumentView::new(kept, &far, tags);
+    Ok((StatusCode::ACCEPTED, Json(view)))
 }
 
 /// Stores a file with this id in a collection, replacing the one with its name, and schedules its parsing.
@@ -303,6 +413,11 @@ pub(in crate::http) struct TextView {
     version: u64,
     /// How many earlier texts are kept because answers cite them.
     copies: u64,
+    /// Its metadata by key: one value, or a list.
+    #[schemars(with = "BTreeMap<String, MetadataField>")]
+    metadata: Map<String, Value>,
+    /// The keys that people have set or removed.
+    changed_keys: Vec<String>,
     /// The extracted text.
     text: String,
     /// `null` if there is none.
@@ -323,10 +438,15 @@ pub(in crate::http) async fn get(
         Err(error) => return Err(error.into()),
     };
     let far = app.documents.far(collection).await?;
+    let ShownMetadata { effective, set } = app.store.document_metadata(document.id).await?;
+    let mut changed_keys: Vec<String> = set.into_iter().collect();
+    changed_keys.sort_unstable();
     Ok(Json(TextView {
         version: document.version,
         copies: app.store.count_copies(document.id).await?,
-        document: DocumentView::new(document, &far),
+        metadata: fields_view(&effective.fields),
+        changed_keys,
+        document: DocumentView::new(document, &far, effective.tags),
         text,
         structure,
     }))
@@ -561,7 +681,7 @@ pub(super) fn nothing_to_do(error: StoreError) -> ApiError {
     }
 }
 
-fn no_document(error: StoreError) -> ApiError {
+pub(super) fn no_document(error: StoreError) -> ApiError {
     match error {
         StoreError::NotFound => ApiError::not_found(messages::Knowledge::NoSuchDocument),
         error => error.into(),
@@ -600,7 +720,7 @@ pub(in crate::http) fn operations(api: &mut Operations) {
          [`knowledge.file_mb`](docs/reference/configuration.md#documents), 409 over \
          `knowledge.person_mb` or 10,000 documents.",
     )
-    .query::<Named>()
+    .query::<NewDocument>()
     .body_of("application/octet-stream")
     .answers::<DocumentView>(202)
     .errors(&[409]);

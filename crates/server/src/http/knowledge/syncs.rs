@@ -1,6 +1,6 @@
 //! Synchronizations: a client lists the documents that it has, sends those that are missing here, and completes it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::{
     extract::{Request, State},
@@ -9,15 +9,17 @@ use axum::{
 use domain::{CollectionId, DocumentId, LocalizedText, SourceId, SyncId, UserId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use store::{
-    DocumentReaders, SourceItem, Store, StoreError, Sync, SyncItem, SyncItemState, SyncState,
+    DocumentMetadata, DocumentReaders, SourceItem, Store, StoreError, Sync, SyncItem,
+    SyncItemState, SyncState,
 };
 
-use super::owner;
+use super::{metadata::MetadataField, owner};
 use crate::{
     app::App,
-    documents::{Sources, missing, no_collection, no_sync},
+    documents::{Sources, checked_fields, checked_tags, missing, no_collection, no_sync},
     error::ApiError,
     http::{
         body::read_body,
@@ -158,23 +160,34 @@ struct ItemBody {
     url: Option<String>,
     /// Its readers; everyone who may read the collection if `null` or missing.
     readers: Option<ReadersBody>,
+    /// Its tags, as in [changes](#patch-apiv1knowledgecollectiondocuments).
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Its metadata by key, as in [changes](#patch-apiv1knowledgecollectiondocuments).
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, MetadataField>")]
+    metadata: Map<String, Value>,
 }
 
-impl From<ItemBody> for SourceItem {
-    fn from(body: ItemBody) -> Self {
-        Self {
-            id: body.id,
-            name: body.name,
-            version: body.version,
-            size_bytes: body.size_bytes,
-            modified_at: body.modified_at,
-            url: body.url,
-            readers: body.readers.map(|readers| DocumentReaders {
+impl ItemBody {
+    fn checked(self) -> Result<SourceItem, ApiError> {
+        Ok(SourceItem {
+            id: self.id,
+            name: self.name,
+            version: self.version,
+            size_bytes: self.size_bytes,
+            modified_at: self.modified_at,
+            url: self.url,
+            readers: self.readers.map(|readers| DocumentReaders {
                 people: readers.people,
                 groups: readers.groups,
                 domains: readers.domains,
             }),
-        }
+            metadata: DocumentMetadata {
+                tags: checked_tags("tags", &self.tags)?,
+                fields: checked_fields(&self.metadata)?,
+            },
+        })
     }
 }
 
@@ -216,7 +229,8 @@ pub(in crate::http) async fn begin(
     Json(body): Json<NewSync>,
 ) -> Result<(StatusCode, Json<BegunView>), ApiError> {
     let name = super::checked_name(&body.source)?;
-    let items = body.documents.into_iter().map(SourceItem::from).collect();
+    let items = body.documents.into_iter().map(ItemBody::checked);
+    let items = items.collect::<Result<_, _>>()?;
     let sync = sources
         .begin_of_client(owner(&caller)?, collection, &name, items, body.whole)
         .await?;
