@@ -74,6 +74,9 @@ export class FakeKnowledge {
       problem: null,
       cited: false,
       copies: 0,
+      tags: before?.tags ?? [],
+      metadata: {},
+      changed_keys: [],
     });
     Object.assign(document, {
       chunks: 0,
@@ -123,6 +126,7 @@ export class FakeKnowledge {
         file_bytes: this.fileBytes,
       };
     }
+    if (id === "metadata") return { tags: [], keys: [], values: [] };
     if (id === "search") return { results: this.#search(readable, body), notes: this.notes };
     const collection = readable.find((other) => other.id === id);
     if (!collection || (method !== "GET" && collection.owner !== user)) throw noCollection();

@@ -49,6 +49,12 @@ export interface KnowledgeRoute {
   name: string | null;
   since: string | null;
   until: string | null;
+  /** Filters by tags, separated by commas, and by a key of metadata with its value or range. */
+  tags: string | null;
+  key: string | null;
+  value: string | null;
+  first: string | null;
+  last: string | null;
   /** The passage of the document to show, in Unicode characters. */
   from: number | null;
   to: number | null;
@@ -137,6 +143,11 @@ export function routeOf(address: URL): Route {
         name: address.searchParams.get("name"),
         since: address.searchParams.get("since"),
         until: address.searchParams.get("until"),
+        tags: address.searchParams.get("tags"),
+        key: address.searchParams.get("key"),
+        value: address.searchParams.get("value"),
+        first: address.searchParams.get("first"),
+        last: address.searchParams.get("last"),
         from: placeOf(address.searchParams.get("from")),
         to: placeOf(address.searchParams.get("to")),
         statement: statementIn(address.hash),

@@ -1,6 +1,6 @@
 /** A document's text is rendered completely and in order, with the found passage. */
 import { describe, expect, test } from "vitest";
-import { blocksOf, foundIn, markdownBlocksOf, partsOf } from "./blocks.ts";
+import { blocksOf, foundIn, markdownBlocksOf, partsOf, type Span } from "./blocks.ts";
 import { indexesOf } from "./places.ts";
 
 /** Byte offset of `part` in the text, as counted by the server. */
@@ -94,4 +94,16 @@ describe("what a block continues", () => {
   test("paragraphs get nothing", () => {
     expect(leads("Words, and more of them.\n\n".repeat(400))).toEqual(["", "", ""]);
   });
+});
+
+test("front matter is shown as metadata, not as text, unless it is cited", () => {
+  const text = "---\ntitle: Plan\ntags: [a]\n---\nThe plan.\n";
+  const shown = (found: Span | null, of = text) =>
+    blocksOf(of, null, found).map((block) =>
+      block.kind === "text" ? of.slice(block.span.start, block.span.end) : "",
+    );
+  expect(shown(null)).toEqual(["The plan."]);
+  expect(shown({ start: 4, end: 9 })).toEqual([text.trim()]);
+  for (const other of ["---\nText\n---\n", "# A\n---\na: b\n---", "---\na: b\n"])
+    expect(shown(null, other)).toEqual([other.trim()]);
 });

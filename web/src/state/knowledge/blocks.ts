@@ -51,7 +51,18 @@ export function blocksOf(text: string, structure: Structure | null, found: Span 
     level,
     span: { start: starts[index] ?? 0, end: ends[index] ?? 0 },
   }));
-  return laidOut(text, placed, structure?.pages ?? [], found);
+  return laidOut(text, placed, structure?.pages ?? [], found, beginOf(text, found));
+}
+
+/** Maximum length of front matter in characters. */
+const frontMatterLength = 65_536;
+
+/** The end of YAML front matter, which is shown as metadata, unless a passage of it is shown. */
+function beginOf(text: string, found: Span | null): number {
+  const [whole] =
+    /^---[ \t]*\n[\w-]+:[^]*?\n(?:---|\.\.\.)[ \t]*(?:\n|$)/.exec(text.slice(0, frontMatterLength)) ?? [];
+  const end = whole?.length ?? 0;
+  return found && found.start < end ? 0 : end;
 }
 
 /** Blocks of a Markdown text without further structure, such as a stored web page. */
@@ -68,14 +79,20 @@ export function markdownBlocksOf(text: string, found: Span | null): Block[] {
       });
     }
   }
-  return laidOut(text, headings, [], found);
+  return laidOut(text, headings, [], found, 0);
 }
 
-function laidOut(text: string, headings: Heading[], pages: Structure["pages"], found: Span | null): Block[] {
+function laidOut(
+  text: string,
+  headings: Heading[],
+  pages: Structure["pages"],
+  found: Span | null,
+  begin: number,
+): Block[] {
   const turns = indexesOf(text, pages.map((page) => page.start), "bytes"); // prettier-ignore
   const depth = depths(headings.map((heading) => heading.level));
   const blocks: Block[] = [];
-  let at = 0;
+  let at = begin;
   let page = 0;
   const textUntil = (end: number) => {
     for (; page < pages.length && (turns[page] ?? 0) <= end; page += 1) {
