@@ -2,6 +2,7 @@
 //! [`crate::ReadingProcess`], since some parsers cannot be limited in time and memory.
 
 mod charset;
+mod compound;
 mod delimited;
 mod epub;
 mod format;
@@ -106,6 +107,9 @@ fn read_inside(
         Format::Docx => office::docx(bytes, limits)?,
         Format::Pptx => office::pptx(bytes, limits)?,
         Format::Xlsx => office::xlsx(bytes, limits)?,
+        Format::Doc => office::doc(bytes, limits)?,
+        Format::Ppt => office::ppt(bytes, limits)?,
+        Format::Xls => office::xls(bytes, limits)?,
         Format::Html => html::read(&plain::decode_page(bytes, None))?,
         Format::WebArchive => web_archive::read(bytes)?,
         Format::Mail | Format::OutlookMail if scope.inside > MAX_INSIDE => {

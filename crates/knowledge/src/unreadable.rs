@@ -39,6 +39,14 @@ pub enum Unreadable {
         /// The common name of the format, such as “PDF”.
         format: String,
     },
+    /// It was made with a program whose files are not read.
+    #[error(
+        "The file was made with {format} or an older version. Save it in a newer format, such as DOCX or PDF."
+    )]
+    TooOld {
+        /// The last version of the program whose files are not read, such as “Word 95”.
+        format: String,
+    },
     /// It was read but contains no words.
     #[error("No text was found in the file.")]
     NoText,

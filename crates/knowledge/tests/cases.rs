@@ -173,6 +173,33 @@ fn word_documents_are_read() {
 }
 
 #[test]
+fn documents_of_old_programs_are_read() {
+    check(&[
+        (
+            "contract.doc",
+            "# Walrus contract\n\n\
+             The harbour master – Jiří Żuk – signed on Friday. It holds 5 x 10^6 litres.\n\n\
+             The price is 700 euros.\n\n\
+             ## Duties\n\n\
+             1. Feed the walrus\n2. Clean the pool\n- Herring\n- Договор\n\n\
+             | Item | Due | Paid |\n| --- | --- | --- |\n| Herring | 12.50 |  |\n| Ice |  | 3.00 |\n\n\
+             End of the contract.\n\n\
+             Harbour office, invoice 4711",
+        ),
+        (
+            "prices.xls",
+            "## Prices\n\n\
+             | Item | Sold | Share | Price | Code | When |\n| --- | --- | --- | --- | --- | --- |\n\
+             | Herring | 2003-03-15 | 25.6% | 1,234.50 | 00042 | 2003-03-15 14:30 |\n\
+             | Walrus Żuk | 2 | yes | TRUE | #DIV/0! |\n\
+             | Total | Total | Total | 99 |\n| x |\n\n\
+             A2: fresh only\n\n\
+             ## Договор\n\n| Лёд |  |  |\n| --- | --- | --- |\n|  |  | 3.7 |",
+        ),
+    ]);
+}
+
+#[test]
 fn workbooks_are_read() {
     check(&[
         (
@@ -251,8 +278,9 @@ fn two_columns_are_read_one_after_the_other() {
 }
 
 /// Endings of all formats whose parsers are ours, or take untrusted input in this process.
-const ENDINGS: [&str; 12] = [
-    "csv", "eml", "epub", "fodt", "html", "ipynb", "mht", "msg", "odt", "rtf", "txt", "xml",
+const ENDINGS: [&str; 15] = [
+    "csv", "doc", "eml", "epub", "fodt", "html", "ipynb", "mht", "msg", "odt", "ppt", "rtf", "txt",
+    "xls", "xml",
 ];
 
 proptest! {

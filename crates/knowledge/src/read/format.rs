@@ -20,6 +20,12 @@ pub enum Format {
     Pptx,
     /// Excel workbooks.
     Xlsx,
+    /// Documents of Word 97 to 2003.
+    Doc,
+    /// Presentations of PowerPoint 97 to 2003.
+    Ppt,
+    /// Workbooks of Excel 5 to 2003.
+    Xls,
     /// OpenDocument texts, spreadsheets and presentations.
     OpenDocument,
     /// Books.
@@ -82,6 +88,11 @@ impl Format {
         }
         if bytes.starts_with(COMPOUND_FILE) {
             return outlook::format(bytes, &ending, is_office);
+        }
+        if let Some(program) = office::old_program(bytes, &ending) {
+            return Err(Unreadable::TooOld {
+                format: program.to_owned(),
+            });
         }
         if bytes.starts_with(b"{\\rtf") {
             return Ok(Self::Rtf);
@@ -173,7 +184,22 @@ mod tests {
             (
                 "a.doc",
                 COMPOUND_FILE,
+                "The file is damaged or incomplete: it cannot be read as an Office document.",
+            ),
+            (
+                "a.bin",
+                COMPOUND_FILE,
                 "Files of this kind cannot be read as text.",
+            ),
+            (
+                "a.doc",
+                b"\xdb\xa5\x2d\0",
+                "The file was made with Word 95 or an older version. Save it in a newer format, such as DOCX or PDF.",
+            ),
+            (
+                "a.xls",
+                b"\x09\x04\x06\0\0\0\x10\0",
+                "The file was made with Excel 4 or an older version. Save it in a newer format, such as DOCX or PDF.",
             ),
             (
                 "a.msg",

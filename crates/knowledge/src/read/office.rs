@@ -2,6 +2,7 @@
 //! the five of XML are not expanded, so nothing can blow up and nothing is fetched.
 
 mod archive;
+mod binary;
 mod bullets;
 mod chart;
 mod math;
@@ -29,6 +30,7 @@ use crate::{
 
 pub(super) use self::{
     archive::Archive,
+    binary::{doc, format as binary_format, old_program, ppt, xls},
     sheets::xlsx,
     slides::pptx,
     word::docx,

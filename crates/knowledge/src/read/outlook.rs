@@ -12,9 +12,10 @@ use self::properties::{Properties, Storage};
 use super::{
     Format, MAX_INSIDE, Scope,
     charset::of_code_page,
+    compound::Compound,
     html,
     mail::{Attached, Mail},
-    plain, rtf,
+    office, plain, rtf,
 };
 use crate::{
     document::Document,
@@ -45,8 +46,6 @@ mod id {
 
 /// Stream of properties that every message has.
 const PROPERTIES: &str = "__properties_version1.0";
-/// The main streams of old Office documents, which may have the names of new ones.
-const OLD_OFFICE: [&str; 4] = ["WordDocument", "Workbook", "Book", "PowerPoint Document"];
 /// Seconds from 1601, with which the times of Windows begin, to 1970.
 const SECONDS_TO_1970: i64 = 11_644_473_600;
 
@@ -56,13 +55,21 @@ const SECONDS_TO_1970: i64 = 11_644_473_600;
 /// # Errors
 /// If it is encrypted, damaged, or of an unsupported format.
 pub(super) fn format(bytes: &[u8], ending: &str, is_office: bool) -> Result<Format, Unreadable> {
-    match Storage::open(bytes) {
-        Ok(storage) if storage.has(PROPERTIES) => Ok(Format::OutlookMail),
-        Ok(storage) if storage.has("EncryptedPackage") => Err(Unreadable::Encrypted),
-        Ok(storage) if OLD_OFFICE.iter().any(|name| storage.has(name)) => {
-            Err(Unreadable::UnknownFormat)
+    match Compound::open(bytes) {
+        Some(file) if file.has(&format!("/{PROPERTIES}")) => return Ok(Format::OutlookMail),
+        Some(file) if file.has("/EncryptedPackage") => return Err(Unreadable::Encrypted),
+        Some(file) => {
+            if let Some(format) = office::binary_format(&file) {
+                return Ok(format);
+            }
         }
-        Err(why) if ending == "msg" => Err(why),
+        None => {}
+    }
+    match ending {
+        "msg" => Err(Unreadable::damaged("an e-mail")),
+        "doc" | "dot" | "xls" | "xlt" | "ppt" | "pps" | "pot" => {
+            Err(Unreadable::damaged("an Office document"))
+        }
         // Office documents of today are compound files only if they are encrypted.
         _ if is_office => Err(Unreadable::Encrypted),
         _ => Err(Unreadable::UnknownFormat),

@@ -9,8 +9,8 @@ use std::{borrow::Cow, collections::HashMap, mem};
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
+pub(super) use self::output::Output;
 use self::{
-    output::Output,
     tokens::{Token, Tokens},
     words::{Destination, destination, encoding_of_font, text_of},
 };

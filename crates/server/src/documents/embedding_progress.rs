@@ -32,7 +32,7 @@ pub(crate) struct DocumentEmbedding {
 }
 
 /// Why a document, its embedding or its graph is not ready. For a document, `code` is one of `too_large`,
-/// `unpacks_too_large`, `too_much_text`, `too_many_pages`, `too_many_pixels`, `encrypted`, `damaged`, `no_text`,
+/// `unpacks_too_large`, `too_much_text`, `too_many_pages`, `too_many_pixels`, `encrypted`, `damaged`, `too_old`, `no_text`,
 /// `unknown_format`, `picture`, `no_recognition`, `not_recognized`, `vision_failed`, `vision_late`, `vision_limited`, `too_slow`, `too_much_memory`,
 /// `fault` and `cancelled`; an image that waits to be retried has one, too. For an embedding it is `failed`, `late`,
 /// `texts`, `limited` or `cancelled`.

@@ -20,7 +20,7 @@ const FIRST_SECOND: i64 = 100_000_000;
 
 /// Common names of file types, and their extensions.
 const KINDS: [(&[&str], &[&str]); 8] = [
-    (&["word"], &["docx", "docm", "odt", "rtf"]),
+    (&["word"], &["docx", "docm", "doc", "odt", "rtf"]),
     (
         &[
             "slides",
@@ -29,11 +29,11 @@ const KINDS: [(&[&str], &[&str]); 8] = [
             "presentation",
             "presentations",
         ],
-        &["pptx", "pptm", "odp"],
+        &["pptx", "pptm", "ppt", "odp"],
     ),
     (
         &["tables", "table", "excel", "spreadsheet", "spreadsheets"],
-        &["xlsx", "xlsm", "ods", "csv", "tsv"],
+        &["xlsx", "xlsm", "xls", "ods", "csv", "tsv"],
     ),
     (
         &["pages", "page", "web", "webpage", "html"],
@@ -301,7 +301,7 @@ mod tests {
         check_types(json!("*.rs, toml"), &["rs", "toml"]);
         check_types(
             json!(["PDF files", "Word"]),
-            &["pdf", "docx", "docm", "odt", "rtf"],
+            &["pdf", "docx", "docm", "doc", "odt", "rtf"],
         );
         check_types(json!("pdf or markdown"), &["pdf", "md", "markdown"]);
     }

@@ -268,6 +268,7 @@ export const knowledge = {
   "unreadable.not_recognized": "الصفحات صور تعذّر التعرف على نصها.",
   "unreadable.no_recognition":
     "الصفحات صور، والتعرف على النص غير مثبت على هذا الخادم. يمكن لمشرف تثبيت Tesseract.",
+  "unreadable.too_old": "أُنشئ الملف باستخدام {format} أو إصدار أقدم. احفظه بتنسيق أحدث، مثل DOCX أو PDF.",
   "unreadable.unknown_format": "نوع الملف هذا غير مدعوم.",
   "unreadable.picture":
     "تحتاج الصور إلى التعرف على النص أو إلى نموذج رؤية، ولا يتوفر أي منهما على هذا الخادم. يمكن لمشرف تثبيت Tesseract أو تحديد knowledge.vision_model.",

@@ -202,6 +202,8 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "unreadable.not_recognized": "Die Seiten sind Bilder, deren Text nicht erkannt werden konnte.",
   "unreadable.no_recognition":
     "Die Seiten sind Bilder, und auf diesem Server ist keine Texterkennung installiert. Die Administration kann Tesseract installieren.",
+  "unreadable.too_old":
+    "Die Datei wurde mit {format} oder einer älteren Version erstellt. Speichern Sie sie in einem neueren Format, etwa DOCX oder PDF.",
   "unreadable.unknown_format": "Dieser Dateityp wird nicht unterstützt.",
   "unreadable.picture":
     "Bilder brauchen Texterkennung oder ein Vision-Modell, und dieser Server hat beides nicht. Die Administration kann Tesseract installieren oder knowledge.vision_model festlegen.",

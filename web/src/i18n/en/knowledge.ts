@@ -185,6 +185,8 @@ export const knowledge = {
   "unreadable.not_recognized": "The pages are images whose text couldn’t be recognized.",
   "unreadable.no_recognition":
     "The pages are images, and text recognition isn’t installed on this server. An administrator can install Tesseract.",
+  "unreadable.too_old":
+    "The file was made with {format} or an older version. Save it in a newer format, such as DOCX or PDF.",
   "unreadable.unknown_format": "This file type isn’t supported.",
   "unreadable.picture":
     "Images need text recognition or a vision model, and this server has neither. An administrator can install Tesseract or set knowledge.vision_model.",

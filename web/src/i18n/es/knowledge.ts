@@ -225,6 +225,8 @@ export const knowledge = {
   "unreadable.not_recognized": "Las páginas son imágenes cuyo texto no se pudo reconocer.",
   "unreadable.no_recognition":
     "Las páginas son imágenes y el reconocimiento de texto no está instalado en este servidor. Un administrador puede instalar Tesseract.",
+  "unreadable.too_old":
+    "El archivo se creó con {format} o una versión anterior. Guárdalo en un formato más reciente, como DOCX o PDF.",
   "unreadable.unknown_format": "Este tipo de archivo no es compatible.",
   "unreadable.picture":
     "Las imágenes necesitan reconocimiento de texto o un modelo de visión, y este servidor no tiene ninguno de los dos. Un administrador puede instalar Tesseract o configurar knowledge.vision_model.",

@@ -231,6 +231,8 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "unreadable.not_recognized": "Les pages sont des images dont le texte n’a pas pu être reconnu.",
   "unreadable.no_recognition":
     "Les pages sont des images, et la reconnaissance de texte n’est pas installée sur ce serveur. Un administrateur peut installer Tesseract.",
+  "unreadable.too_old":
+    "Le fichier a été créé avec {format} ou une version antérieure. Enregistrez-le dans un format plus récent, comme DOCX ou PDF.",
   "unreadable.unknown_format": "Ce type de fichier n’est pas pris en charge.",
   "unreadable.picture":
     "Les images nécessitent la reconnaissance de texte ou un modèle de vision, et ce serveur n’a ni l’une ni l’autre. Un administrateur peut installer Tesseract ou définir knowledge.vision_model.",

@@ -223,6 +223,8 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "unreadable.not_recognized": "As páginas são imagens cujo texto não pôde ser reconhecido.",
   "unreadable.no_recognition":
     "As páginas são imagens, e o reconhecimento de texto não está instalado neste servidor. Um administrador pode instalar o Tesseract.",
+  "unreadable.too_old":
+    "O arquivo foi criado com o {format} ou uma versão anterior. Salve-o em um formato mais recente, como DOCX ou PDF.",
   "unreadable.unknown_format": "Este tipo de arquivo não é compatível.",
   "unreadable.picture":
     "Imagens exigem reconhecimento de texto ou um modelo de visão, e este servidor não tem nenhum dos dois. Um administrador pode instalar o Tesseract ou definir knowledge.vision_model.",

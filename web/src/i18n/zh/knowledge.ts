@@ -174,6 +174,7 @@ export const knowledge = {
   "unreadable.no_text": "文件中没有找到文本。",
   "unreadable.not_recognized": "页面是图片，其中的文字无法识别。",
   "unreadable.no_recognition": "页面是图片，而此服务器未安装文字识别。管理员可以安装 Tesseract。",
+  "unreadable.too_old": "文件由 {format} 或更早的版本创建。请另存为较新的格式，例如 DOCX 或 PDF。",
   "unreadable.unknown_format": "不支持此文件类型。",
   "unreadable.picture":
     "图片需要文字识别或视觉模型，而此服务器两者都没有。管理员可以安装 Tesseract 或设置 knowledge.vision_model。",

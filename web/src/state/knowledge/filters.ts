@@ -4,9 +4,9 @@ import { metadataFilter, tagsOf, type WantedMetadata } from "./metadata.ts";
 
 const endings = {
   pdf: ["pdf"],
-  word: ["docx", "docm", "odt", "rtf"],
-  slides: ["pptx", "pptm", "odp"],
-  tables: ["xlsx", "xlsm", "ods", "csv", "tsv"],
+  word: ["docx", "docm", "doc", "odt", "rtf"],
+  slides: ["pptx", "pptm", "ppt", "odp"],
+  tables: ["xlsx", "xlsm", "xls", "ods", "csv", "tsv"],
   pages: ["html", "htm", "xhtml", "mht", "mhtml"],
   mail: ["eml", "msg"],
   text: ["md", "markdown", "txt", "rst"],

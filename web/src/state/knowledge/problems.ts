@@ -9,6 +9,7 @@ const words: Record<string, Key> = {
   too_many_pages: "unreadable.too_many_pages",
   encrypted: "unreadable.encrypted",
   damaged: "unreadable.damaged",
+  too_old: "unreadable.too_old",
   no_text: "unreadable.no_text",
   no_recognition: "unreadable.no_recognition",
   not_recognized: "unreadable.not_recognized",

@@ -1,15 +1,14 @@
 //! Properties of a message in a compound file: small ones in one table, texts and data in a stream each.
 
-use std::{
-    collections::HashMap,
-    io::{Cursor, Read},
-};
+use std::collections::HashMap;
 
-use cfb::CompoundFile;
 use encoding_rs::{UTF_8, WINDOWS_1252};
 
 use super::{PROPERTIES, SECONDS_TO_1970};
-use crate::{read::charset, unreadable::Unreadable};
+use crate::{
+    read::{charset, compound::Compound},
+    unreadable::Unreadable,
+};
 
 /// Types of properties.
 const STRING_8: u16 = 0x001e;
@@ -19,32 +18,25 @@ pub(super) const OBJECT: u16 = 0x000d;
 
 const INTERNET_CODE_PAGE: u16 = 0x3fde;
 const MESSAGE_CODE_PAGE: u16 = 0x3ffd;
-/// Maximum number of attachments or recipients that are looked at.
-const FOLDERS_LIMIT: usize = 10_000;
 
 /// A compound file, and the folder in it that is being read.
 pub(super) struct Storage<'a> {
-    file: CompoundFile<Cursor<&'a [u8]>>,
+    file: Compound<'a>,
     folder: String,
-    /// Number of bytes in the file: streams that overlap may have more in total.
-    left_bytes: usize,
 }
 
 impl<'a> Storage<'a> {
     /// # Errors
     /// If it is damaged.
     pub(super) fn open(bytes: &'a [u8]) -> Result<Self, Unreadable> {
-        let file =
-            CompoundFile::open(Cursor::new(bytes)).map_err(|_| Unreadable::damaged("an e-mail"))?;
         Ok(Self {
-            file,
+            file: Compound::open(bytes).ok_or_else(|| Unreadable::damaged("an e-mail"))?,
             folder: "/".to_owned(),
-            left_bytes: bytes.len().saturating_mul(2),
         })
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.file.exists(self.path(name))
+        self.file.has(&self.path(name))
     }
 
     fn path(&self, name: &str) -> String {
@@ -53,16 +45,7 @@ impl<'a> Storage<'a> {
 
     /// The folders in this one whose names begin like this, in order.
     pub(super) fn folders(&self, beginning: &str) -> Vec<String> {
-        let Ok(entries) = self.file.read_storage(&self.folder) else {
-            return Vec::new();
-        };
-        let mut names: Vec<String> = entries
-            .filter(|entry| entry.is_storage() && entry.name().starts_with(beginning))
-            .take(FOLDERS_LIMIT)
-            .map(|entry| entry.name().to_owned())
-            .collect();
-        names.sort();
-        names
+        self.file.folders(&self.folder, beginning)
     }
 
     /// Reads a folder in this one.
@@ -75,14 +58,8 @@ impl<'a> Storage<'a> {
         result
     }
 
-    /// The content of a stream, if it exists and can be read.
     fn stream(&mut self, name: &str) -> Option<Vec<u8>> {
-        let stream = self.file.open_stream(self.path(name)).ok()?;
-        let mut bytes = Vec::new();
-        let limit = self.left_bytes as u64;
-        stream.take(limit).read_to_end(&mut bytes).ok()?;
-        self.left_bytes -= bytes.len();
-        Some(bytes)
+        self.file.stream(&self.path(name))
     }
 
     pub(super) fn binary(&mut self, id: u16) -> Option<Vec<u8>> {

@@ -158,13 +158,15 @@ fn texts_are_in_the_code_page_of_their_message() {
 }
 
 #[test]
-fn other_compound_files_are_refused_for_their_reason() {
+fn other_compound_files_are_told_apart() {
     let encrypted = message(|file| put(file, "/EncryptedPackage", b"x"));
     assert_eq!(Format::of("a", &encrypted), Err(Unreadable::Encrypted));
     let old = message(|file| put(file, "/WordDocument", b"x"));
     for name in ["a.doc", "a.docx"] {
-        assert_eq!(Format::of(name, &old), Err(Unreadable::UnknownFormat));
+        assert_eq!(Format::of(name, &old), Ok(Format::Doc));
     }
+    let other = message(|file| put(file, "/Other", b"x"));
+    assert_eq!(Format::of("a", &other), Err(Unreadable::UnknownFormat));
 }
 
 #[test]

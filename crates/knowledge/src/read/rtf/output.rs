@@ -15,17 +15,17 @@ use crate::{
 const MAX_DEFINED: usize = 200;
 
 #[derive(Default)]
-pub(super) struct Output {
+pub(in crate::read) struct Output {
     text: String,
     paragraph: Line,
     /// Level of the open paragraph if it is a heading, otherwise 0.
-    pub(super) level: u8,
+    pub(in crate::read) level: u8,
     /// Number or bullet of the open paragraph, and the level of its list.
-    pub(super) list_mark: String,
-    pub(super) list_level: usize,
-    pub(super) is_in_table: bool,
-    pub(super) note: Line,
-    pub(super) title: String,
+    pub(in crate::read) list_mark: String,
+    pub(in crate::read) list_level: usize,
+    pub(in crate::read) is_in_table: bool,
+    pub(in crate::read) note: Line,
+    pub(in crate::read) title: String,
     table: Table,
     /// How the cells of the open row are merged, as far as it is defined, and the column of the next cell.
     merges: Vec<Merge>,
@@ -36,35 +36,35 @@ pub(super) struct Output {
 
 impl Output {
     /// Adds text to the open paragraph.
-    pub(super) fn push(&mut self, text: &str, script: Script) {
+    pub(in crate::read) fn push(&mut self, text: &str, script: Script) {
         self.paragraph.push(text, script);
     }
 
     /// The total length, bytes.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::read) fn len(&self) -> usize {
         let open = self.paragraph.size() + self.table.size + self.note.size();
         self.text.len() + self.notes.len() + open
     }
 
-    pub(super) fn reset_paragraph(&mut self) {
+    pub(in crate::read) fn reset_paragraph(&mut self) {
         self.level = 0;
         self.list_level = 0;
         self.is_in_table = false;
     }
 
     /// Begins the definition of a row.
-    pub(super) fn define_row(&mut self) {
+    pub(in crate::read) fn define_row(&mut self) {
         self.merges.clear();
     }
 
     /// Defines how the next cells of the row are merged.
-    pub(super) fn define_cell(&mut self, merge: Merge) {
+    pub(in crate::read) fn define_cell(&mut self, merge: Merge) {
         if self.merges.len() < MAX_DEFINED {
             self.merges.push(merge);
         }
     }
 
-    pub(super) fn end_paragraph(&mut self) {
+    pub(in crate::read) fn end_paragraph(&mut self) {
         if self.is_in_table || self.table.is_in_row() {
             self.push(" ", Script::Baseline);
             return;
@@ -100,7 +100,7 @@ impl Output {
         }
     }
 
-    pub(super) fn end_cell(&mut self) {
+    pub(in crate::read) fn end_cell(&mut self) {
         let mark = mem::take(&mut self.list_mark);
         let cell = mem::take(&mut self.paragraph).finish();
         let cell = format!("{}{}", label(&mark).inline(), cell.trim());
@@ -110,7 +110,7 @@ impl Output {
         self.column += 1;
     }
 
-    pub(super) fn end_row(&mut self) {
+    pub(in crate::read) fn end_row(&mut self) {
         self.table.end_row();
         self.column = 0;
     }
@@ -126,7 +126,7 @@ impl Output {
         self.text.push('\n');
     }
 
-    pub(super) fn end_note(&mut self) {
+    pub(in crate::read) fn end_note(&mut self) {
         let note = mem::take(&mut self.note).finish();
         if !note.trim().is_empty() {
             self.notes.push_str(note.trim());
@@ -134,7 +134,7 @@ impl Output {
         }
     }
 
-    pub(super) fn finish(mut self) -> Document {
+    pub(in crate::read) fn finish(mut self) -> Document {
         self.reset_paragraph();
         self.end_row();
         self.end_paragraph();
