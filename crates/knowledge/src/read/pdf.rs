@@ -3,6 +3,7 @@
 mod assembly;
 mod bidi;
 mod fields;
+mod fonts;
 mod glyphs;
 mod lines;
 mod scanned;
@@ -10,14 +11,17 @@ mod spacing;
 mod tables;
 
 use hayro_interpret::{
-    Context, InterpreterCache, InterpreterSettings, RenderContent,
-    hayro_syntax::{DecryptionError, LoadPdfError, Pdf},
+    Context, InterpreterCache, InterpreterSettings, RectExt, RenderContent,
+    hayro_syntax::{DecryptionError, LoadPdfError, Pdf, page::Page},
     interpret_page,
     kurbo::{Affine, Rect},
 };
 
 pub(super) use self::assembly::Assembly;
-use self::glyphs::PageGlyphs;
+use self::{
+    fonts::{Collections, Fonts},
+    glyphs::PageGlyphs,
+};
 use crate::{
     document::{Document, UnreadPage},
     recognition::Recognition,
@@ -55,10 +59,15 @@ pub(super) fn read(
         ..InterpreterSettings::default()
     };
     let mut assembly = Assembly::default();
+    let mut collections = Collections::default();
     let mut recognized = Vec::new();
     let mut unread = Vec::new();
     for (page, number) in pages.iter().zip(1..) {
-        let mut glyphs = PageGlyphs::new(limits.text_bytes);
+        let mut glyphs = PageGlyphs::new(
+            limits.text_bytes,
+            visible(page),
+            Fonts::of(page, &mut collections),
+        );
         let anywhere = Rect::new(0.0, 0.0, 1.0, 1.0);
         let mut context = Context::new(
             Affine::IDENTITY,
@@ -103,6 +112,21 @@ pub(super) fn read(
         unread,
         ..assembly.finish()
     })
+}
+
+/// The visible part of a page; everything if the file gives it no size.
+fn visible(page: &Page<'_>) -> Rect {
+    let visible = page.intersected_crop_box().to_kurbo();
+    if visible.area() >= 1.0 {
+        visible
+    } else {
+        Rect::new(
+            f64::NEG_INFINITY,
+            f64::NEG_INFINITY,
+            f64::INFINITY,
+            f64::INFINITY,
+        )
+    }
 }
 
 /// Whether the end marker of a complete file is present; some files have other data after it.

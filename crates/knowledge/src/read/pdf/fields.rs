@@ -274,7 +274,7 @@ fn inherited<'a>(field: &Dict<'a>, key: &str) -> Option<Object<'a>> {
     None
 }
 
-fn decode(text: &PdfString<'_>) -> String {
+pub(super) fn decode(text: &PdfString<'_>) -> String {
     decode_bytes(text.as_bytes())
 }
 

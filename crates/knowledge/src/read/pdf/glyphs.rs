@@ -6,10 +6,11 @@ use hayro_interpret::{
     BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask,
     font::{Glyph as FontGlyph, GlyphRun},
     hayro_cmap::{BfString, WritingMode},
-    kurbo::{Affine, BezPath, Point, Vec2},
+    hayro_syntax::object::{Dict, String as PdfString},
+    kurbo::{Affine, BezPath, Point, Rect, Vec2},
 };
 
-use super::scanned::Drawn;
+use super::{fields, fonts::Fonts, scanned::Drawn};
 
 /// The same letter is printed twice, for a bold look, if it is this close to the first, relative to the font size …
 const DOUBLED: f64 = 0.15;
@@ -91,25 +92,81 @@ pub(super) struct PageGlyphs {
     /// `None` if the page has too much text.
     left_bytes: Option<u64>,
     drawn: Drawn,
+    replaced: Option<Replaced>,
+    fonts: Fonts,
+    /// The visible part of the page.
+    visible: Rect,
+}
+
+/// Glyphs for which the file gives another text (`ActualText`), such as the letters of a ligature.
+struct Replaced {
+    text: String,
+    /// The first glyph, extended by those beside it.
+    glyph: Option<Glyph>,
+    /// How many sequences of marked content have begun inside.
+    depth: usize,
+}
+
+impl Replaced {
+    fn extend(&mut self, glyph: Glyph) {
+        let Some(first) = &mut self.glyph else {
+            self.glyph = Some(glyph);
+            return;
+        };
+        let offset = (glyph.start - first.start).cross(first.direction).abs();
+        if offset > first.size {
+            // In another line.
+            return;
+        }
+        if glyph.from() < first.from() {
+            first.start = glyph.start;
+        }
+        if glyph.to() > first.to() {
+            first.end = glyph.end;
+        }
+    }
 }
 
 impl PageGlyphs {
-    pub(super) fn new(limit_bytes: u64) -> Self {
+    pub(super) fn new(limit_bytes: u64, visible: Rect, fonts: Fonts) -> Self {
         Self {
             glyphs: Vec::new(),
             seen: HashMap::new(),
             is_doubling: false,
             left_bytes: Some(limit_bytes.min(MAX_PAGE_BYTES)),
             drawn: Drawn::default(),
+            replaced: None,
+            fonts,
+            visible,
         }
     }
 
     /// The glyphs and what else is drawn, or `None` if there are too many.
-    pub(super) fn finish(self) -> Option<(Vec<Glyph>, Drawn)> {
+    pub(super) fn finish(mut self) -> Option<(Vec<Glyph>, Drawn)> {
+        self.end_replaced();
         self.left_bytes.map(|_| (self.glyphs, self.drawn))
     }
 
+    /// Adds the text that is given for the glyphs drawn so far.
+    fn end_replaced(&mut self) {
+        let Some(Replaced { text, glyph, .. }) = self.replaced.take() else {
+            return;
+        };
+        if let Some(glyph) = glyph.filter(|_| !text.is_empty()) {
+            let mut chars = text.chars();
+            let text = match (chars.next(), chars.next()) {
+                (Some(char), None) => BfString::Char(char),
+                _ => BfString::String(text),
+            };
+            self.drawn.glyph(Some(&text));
+            self.add(Glyph { text, ..glyph });
+        }
+    }
+
     fn add(&mut self, glyph: Glyph) {
+        if !self.visible.contains(glyph.start) && !self.visible.contains(glyph.end) {
+            return;
+        }
         self.left_bytes = self
             .left_bytes
             .and_then(|left| left.checked_sub(glyph.len()));
@@ -119,9 +176,13 @@ impl PageGlyphs {
         let distance = doubled_distance(&glyph);
         // A text is printed again from its beginning, so letters in the middle of a new text are not looked up.
         let may_be_double = self.is_doubling || !self.continues(&glyph, distance);
+        let distance = match self.is_doubling {
+            true => DOUBLED * glyph.size,
+            false => distance,
+        };
         self.is_doubling = may_be_double && self.is_double(&glyph, distance);
         if !self.is_doubling {
-            let place = cell(&glyph, distance);
+            let place = cell(&glyph);
             self.seen.insert((glyph.first_char(), place), glyph.start);
             self.glyphs.push(glyph);
         }
@@ -138,7 +199,7 @@ impl PageGlyphs {
     /// Whether the same letter is at this place already.
     fn is_double(&self, glyph: &Glyph, distance: f64) -> bool {
         let char = glyph.first_char();
-        let (column, row) = cell(glyph, distance);
+        let (column, row) = cell(glyph);
         (-1..=1).any(|right| {
             (-1..=1).any(|up| {
                 let place = (column.wrapping_add(right), row.wrapping_add(up));
@@ -155,13 +216,13 @@ fn doubled_distance(glyph: &Glyph) -> f64 {
     (DOUBLED * glyph.size).min(DOUBLED_OF_WIDTH * width)
 }
 
-/// The column and row of the glyph in a grid of this width.
+/// The column and row of the glyph in a grid as wide as the distance at which it may be a double.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "places beyond the range share a cell"
 )]
-fn cell(glyph: &Glyph, width: f64) -> (i64, i64) {
-    let place = glyph.start.to_vec2() / width;
+fn cell(glyph: &Glyph) -> (i64, i64) {
+    let place = glyph.start.to_vec2() / (DOUBLED * glyph.size);
     (place.x.floor() as i64, place.y.floor() as i64)
 }
 
@@ -192,8 +253,18 @@ fn placed(text: BfString, transform: Affine, advance: f64, units: f64, mode: Wri
 impl Device<'_> for PageGlyphs {
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, '_>, props: DrawProps<'_>, _: &DrawMode) {
         for positioned in run.glyphs() {
-            let text = positioned.as_unicode();
-            self.drawn.glyph(text.as_ref());
+            let text = match &self.replaced {
+                // Its own text may be unknown.
+                Some(_) => Some(BfString::Char(char::REPLACEMENT_CHARACTER)),
+                None => {
+                    let text = positioned.as_unicode().or_else(|| match &**positioned {
+                        FontGlyph::Outline(glyph) => self.fonts.text(glyph),
+                        FontGlyph::Type3(_) => None,
+                    });
+                    self.drawn.glyph(text.as_ref());
+                    text
+                }
+            };
             let Some(text) = text else {
                 continue;
             };
@@ -210,8 +281,35 @@ impl Device<'_> for PageGlyphs {
             };
             let advance = f64::from(advance.unwrap_or(500.0));
             let transform = props.transform * positioned.transform();
-            self.add(placed(text, transform, advance, units, run.writing_mode()));
+            let glyph = placed(text, transform, advance, units, run.writing_mode());
+            match &mut self.replaced {
+                Some(replaced) => replaced.extend(glyph),
+                None => self.add(glyph),
+            }
         }
+    }
+
+    fn begin_marked_content(&mut self, _: &[u8], properties: Option<&Dict<'_>>) {
+        if let Some(replaced) = &mut self.replaced {
+            replaced.depth += 1;
+            return;
+        }
+        let text = properties.and_then(|it| it.get::<PdfString<'_>>("ActualText"));
+        self.replaced = text.map(|text| Replaced {
+            text: fields::decode(&text),
+            glyph: None,
+            depth: 0,
+        });
+    }
+
+    fn end_marked_content(&mut self) {
+        if let Some(replaced) = &mut self.replaced
+            && let Some(depth) = replaced.depth.checked_sub(1)
+        {
+            replaced.depth = depth;
+            return;
+        }
+        self.end_replaced();
     }
 
     fn draw_path(&mut self, path: &BezPath, _: DrawProps<'_>, _: &DrawMode) {

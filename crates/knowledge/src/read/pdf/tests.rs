@@ -278,6 +278,52 @@ fn text_printed_twice_is_read_once() {
 }
 
 #[test]
+fn narrow_letters_of_text_printed_twice_are_read_once() {
+    // The second print is a tenth of the font size to the right.
+    check(
+        "BT /F 10 Tf 50 700 Td (Municipality) Tj 1 0 Td (Municipality) Tj 0 -12 Td (ill) Tj ET",
+        "Municipality\nill\n\n",
+    );
+}
+
+#[test]
+fn text_beside_the_page_is_not_read() {
+    check(
+        "BT /F 10 Tf -80 700 Td (draft) Tj 130 0 Td (shown) Tj 0 200 Td (draft) Tj ET",
+        "shown\n\n",
+    );
+}
+
+#[test]
+fn text_that_the_file_gives_for_glyphs_is_read() {
+    // As browsers write ligatures, whose glyphs have no character.
+    check(
+        "BT /F 10 Tf 50 700 Td (of) Tj /Span<</ActualText <FEFF00660069>>>BDC (\\001) Tj EMC (ce work) Tj ET",
+        "office work\n\n",
+    );
+    // Marked content inside, glyphs that are not to be read, and a sequence that does not end.
+    check(
+        "BT /F 10 Tf 50 700 Td /Span<</ActualText (one)>>BDC (1) Tj /P BMC (1) Tj EMC EMC ( and) Tj \
+         /Span<</ActualText ()>>BDC (----) Tj EMC /Span<</ActualText (two)>>BDC (2) Tj ET",
+        "one and two\n\n",
+    );
+}
+
+#[test]
+fn codes_of_fonts_may_be_characters() {
+    let file = String::from_utf8(pdf(&["BT /R 10 Tf 50 700 Td <041600200041> Tj ET"])).unwrap();
+    let simple =
+        "/Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding/ToUnicode 5 0 R";
+    let composite = "/Type/Font/Subtype/Type0/BaseFont/Arial/Encoding/Identity-H/ToUnicode/Identity-H\
+        /DescendantFonts[<</Type/Font/Subtype/CIDFontType2/BaseFont/Arial\
+        /CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>>>]";
+    // The places of the objects are wrong then, so that they are searched.
+    let file = file.replace(simple, composite);
+    let document = read("a.pdf", file.as_bytes(), &Limits::default()).unwrap();
+    assert_eq!(document.text, "Ж A\n\n");
+}
+
+#[test]
 fn spaced_letters_are_joined_to_words() {
     check(
         "BT /F 10 Tf 3 Tc 50 700 Td (COMIT\\311 DE) Tj ET",
