@@ -3,11 +3,13 @@
 //!
 //! The pictures are decoded here, so that the program only ever gets a plain bitmap.
 
+mod columns;
 mod languages;
 mod program;
 mod words;
 
 use std::{
+    borrow::Cow,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -17,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::words::RecognizedLine;
 use self::{
-    languages::Languages,
+    languages::{Languages, Layout},
     program::RunError,
     words::{GOOD_CONFIDENCE, RecognizedText},
 };
@@ -324,28 +326,41 @@ impl<'a> Recognition<'a> {
     ) -> Result<RecognizedText, UnreadReason> {
         let time = Duration::from_secs(recognizer.limits.page_seconds);
         let time = time.min(self.time_left().ok_or(UnreadReason::TooSlow)?);
+        let (layout, parts) = match languages::layout(languages) {
+            Layout::Columns => ("3", vec![Cow::Borrowed(page)]),
+            Layout::OneColumn => {
+                let parts = columns::split(page).into_iter();
+                ("4", parts.map(Cow::Owned).collect())
+            }
+        };
         let arguments = arguments(&[
             "-l",
             languages,
             "--psm",
-            languages::layout(languages),
+            layout,
             "-c",
             "tessedit_create_tsv=1",
             "-c",
             threshold,
         ]);
-        let table = program::run(
-            &recognizer.program,
-            &arguments,
-            bitmap(page),
-            time,
-            PAGE_BYTES,
-        );
-        match table {
-            Ok(table) => Ok(RecognizedText::of_table(&String::from_utf8_lossy(&table))),
-            Err(RunError::TooSlow) => Err(UnreadReason::TooSlow),
-            Err(RunError::Start(_) | RunError::Failed) => Err(UnreadReason::Failed),
+        let begun = Instant::now();
+        let mut text = RecognizedText::default();
+        for part in parts {
+            let left = time.saturating_sub(begun.elapsed());
+            let table = program::run(
+                &recognizer.program,
+                &arguments,
+                bitmap(&part),
+                left,
+                PAGE_BYTES,
+            );
+            let table = table.map_err(|error| match error {
+                RunError::TooSlow => UnreadReason::TooSlow,
+                RunError::Start(_) | RunError::Failed => UnreadReason::Failed,
+            })?;
+            text.append(RecognizedText::of_table(&String::from_utf8_lossy(&table)));
         }
+        Ok(text)
     }
 
     /// `None` if it is not clear, as on pages with few words.

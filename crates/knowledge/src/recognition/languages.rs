@@ -140,16 +140,22 @@ fn model_of(name: &str) -> &str {
     name.strip_prefix("script/").unwrap_or(name)
 }
 
-/// How a page in these languages is laid out, as the program's number: in any number of columns, except that the wide
-/// spaces of Korean would be taken for gaps between columns.
-pub(super) fn layout(languages: &str) -> &'static str {
-    const COLUMNS: &str = "3";
-    const ONE_COLUMN: &str = "4";
+/// How the program finds the columns of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// By itself.
+    Columns,
+    /// It does not, since the wide spaces of Korean would be taken for gaps between columns.
+    OneColumn,
+}
+
+/// How a page in these languages is laid out.
+pub(super) fn layout(languages: &str) -> Layout {
     let is_korean = |name: &str| matches!(model_of(name), "kor" | "Hangul");
     if languages.split('+').any(is_korean) {
-        ONE_COLUMN
+        Layout::OneColumn
     } else {
-        COLUMNS
+        Layout::Columns
     }
 }
 
@@ -227,7 +233,12 @@ mod tests {
     fn korean_is_read_in_one_column() {
         assert_eq!(
             ["eng+deu", "kor+eng", "script/Hangul", "jpn"].map(layout),
-            ["3", "4", "4", "3"]
+            [
+                Layout::Columns,
+                Layout::OneColumn,
+                Layout::OneColumn,
+                Layout::Columns
+            ]
         );
     }
 

@@ -144,6 +144,12 @@ impl RecognizedText {
         page
     }
 
+    /// Adds the text of the next part of the page.
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.lines.append(&mut other.lines);
+        self.total.add(other.total);
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
