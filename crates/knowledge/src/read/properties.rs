@@ -1,5 +1,6 @@
 //! Reads what files say of themselves. What cannot be read is left out: the text of the document counts.
 
+mod compound;
 mod front_matter;
 mod markup;
 mod packaged;
@@ -17,6 +18,7 @@ pub(super) fn read(name: &str, bytes: &[u8], document: &Document, limits: &Limit
     };
     let mut properties = match format {
         Format::Docx | Format::Pptx | Format::Xlsx => packaged::office(bytes, limits),
+        Format::Doc | Format::Ppt | Format::Xls => compound::read(bytes),
         Format::OpenDocument => packaged::open_document(bytes, limits),
         Format::Epub => packaged::epub(bytes, limits),
         Format::Pdf => pdf::read(bytes),

@@ -185,7 +185,8 @@ export const knowledge = {
   "unreadable.not_recognized": "ページが画像で、文字を認識できませんでした。",
   "unreadable.no_recognition":
     "ページが画像で、このサーバーには文字認識がインストールされていません。管理者が Tesseract をインストールできます。",
-  "unreadable.too_old": "ファイルは {format} 以前のバージョンで作成されています。DOCX や PDF などの新しい形式で保存し直してください。",
+  "unreadable.too_old":
+    "ファイルは {format} 以前のバージョンで作成されています。DOCX や PDF などの新しい形式で保存し直してください。",
   "unreadable.unknown_format": "このファイルの種類には対応していません。",
   "unreadable.picture":
     "画像には文字認識かビジョンモデルが必要ですが、このサーバーにはどちらもありません。管理者は Tesseract をインストールするか、knowledge.vision_model を設定できます。",
