@@ -7,6 +7,7 @@ pub mod bedrock;
 pub mod file_part;
 pub mod gemini;
 pub mod media;
+pub mod multipart;
 mod of_chat;
 pub mod openai;
 mod openai_family;

@@ -1,4 +1,5 @@
-//! Codec for OpenAI's Chat Completions as model servers speak them, with model lists, embeddings and reranking.
+//! Codec for OpenAI's Chat Completions as model servers speak them, with model lists, embeddings, reranking and
+//! transcription.
 
 pub mod chunk;
 pub mod chunk_encoder;
@@ -10,6 +11,7 @@ pub mod request;
 pub mod rerank;
 mod returned_data;
 pub mod status;
+pub mod transcription;
 pub mod upstream_error;
 mod usage_reader;
 

@@ -40,6 +40,7 @@ fn streams_of_servers() {
         "model_list",
         "embeddings",
         "rerank",
+        "transcription",
         "group_list",
     ]
     .into_iter()

@@ -82,6 +82,10 @@ pub(crate) fn of(name: &str) -> Vec<String> {
         "rerank" => &[
             r#"{"results":[{"index":2,"relevance_score":0.9},{"index":0,"score":-3}],"usage":{"total_tokens":9}}"#,
         ],
+        "transcription" => &[
+            r#"{"text":" Hi.","duration":"8.2","segments":[{"start":0.0,"end":8.2,"text":" Hi.","speaker":"A"}],"usage":{"type":"duration","seconds":9}}"#,
+            r#"{"text":"Hi","usage":{"type":"tokens","input_tokens":14,"input_token_details":{"audio_tokens":10},"output_tokens":5}}"#,
+        ],
         "group_list" => &[
             r#"{"value":["fee2c45b","59265b4a"],"@odata.nextLink":"https://graph.microsoft.com/v1.0/me/x?$skiptoken=1"}"#,
             r#"{"value":[{"displayName":"All","id":"45b7d2e7"}],"@odata.nextLink":null}"#,

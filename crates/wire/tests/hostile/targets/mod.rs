@@ -36,6 +36,7 @@ pub const TARGETS: [(&str, Target); 26] = [
     ("response_request", requests::response),
     ("sse", streams::sse),
     ("tool_schema", schemas::tool_schema),
+    ("transcription", streams::transcription),
     ("ui_message_request", requests::ui_messages),
     ("upstream_error", streams::upstream_error),
     ("usage_watch", streams::usage_watch),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use domain::{ChatId, ListedModel, MessageId, RunEvent, RunId, laws};
 use provider::openai::{
     Chunk, ChunkEncoder, UpstreamError, embeddings as vectors, model_list as models,
-    rerank as ranks,
+    rerank as ranks, transcription as transcripts,
 };
 use sse::{Decoder, Event, write_data};
 use wire::{
@@ -157,6 +157,20 @@ pub fn rerank(bytes: &[u8]) {
         };
         assert_eq!(read.scores.len(), asked);
         assert!(read.scores.iter().flatten().all(|score| score.is_finite()));
+    }
+}
+
+/// A transcript: times from 0, and counts that fit.
+pub fn transcription(bytes: &[u8]) {
+    let Ok(read) = transcripts::decode(bytes) else {
+        return;
+    };
+    for segment in &read.segments {
+        assert!(segment.start.is_finite() && segment.start >= 0.0);
+        assert_eq!(segment.text, segment.text.trim());
+    }
+    if let Some(usage) = read.usage {
+        assert!(usage.audio_tokens <= usage.input_tokens);
     }
 }
 
