@@ -18,6 +18,8 @@ pub struct Chunk {
     pub characters: Range<usize>,
     /// The page on which it begins.
     pub page: Option<u32>,
+    /// The time in the recording at which it begins, in seconds.
+    pub time: Option<u32>,
     /// The titles of the headings above it, outermost first.
     pub headings: Vec<String>,
     /// The header of the table whose rows it begins with, if it does not contain that header: its position, in bytes.
@@ -225,6 +227,7 @@ impl<'a> Walk<'a> {
         Chunk {
             characters: self.characters..self.characters + text.chars().count(),
             page: document.page_at(bytes.start),
+            time: document.time_at(bytes.start),
             headings: self
                 .path
                 .iter()

@@ -17,6 +17,9 @@ pub struct Document {
     pub pages: Vec<Page>,
     /// The headings in text order.
     pub headings: Vec<Heading>,
+    /// The times at which parts of a recording begin, ascending; empty if it is no recording.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub times: Vec<Moment>,
     /// The numbers of the pages whose text was recognized in a picture, and may have errors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recognized: Vec<u32>,
@@ -43,6 +46,15 @@ pub struct Page {
     /// The page number, from 1.
     pub number: u32,
     /// Its start in the text.
+    pub start: usize,
+}
+
+/// A time in a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moment {
+    /// The time from the beginning, in seconds.
+    pub seconds: u32,
+    /// What is said then: its start in the text.
     pub start: usize,
 }
 
@@ -82,6 +94,13 @@ impl Document {
     pub fn page_at(&self, place: usize) -> Option<u32> {
         let after = self.pages.partition_point(|page| page.start <= place);
         self.pages[..after].last().map(|page| page.number)
+    }
+
+    /// The time in the recording at a position, in seconds.
+    #[must_use]
+    pub fn time_at(&self, place: usize) -> Option<u32> {
+        let after = self.times.partition_point(|time| time.start <= place);
+        self.times[..after].last().map(|time| time.seconds)
     }
 }
 

@@ -18,7 +18,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Document, Format, Limits, Recognizer, Unreadable,
+    Converter, Document, Format, Limits, Recognizer, Unreadable,
     read::{self, Scope},
     recognition::Recognition,
 };
@@ -58,6 +58,9 @@ struct Task {
     limits: Limits,
     /// Recognizes text in pictures.
     recognizer: Option<Recognizer>,
+    /// What has converted the file.
+    #[serde(default)]
+    converter: Option<Converter>,
 }
 
 fn serve(arguments: &[OsString]) -> io::Result<()> {
@@ -69,6 +72,7 @@ fn serve(arguments: &[OsString]) -> io::Result<()> {
         name,
         limits,
         recognizer,
+        converter,
     } = serde_json::from_str(task)?;
     shut_in(&limits, recognizer.as_ref());
     let mut bytes = Vec::new();
@@ -78,6 +82,9 @@ fn serve(arguments: &[OsString]) -> io::Result<()> {
         .read_to_end(&mut bytes)?;
     // A parser that fails on a file may panic.
     let answer: Answer = panic::catch_unwind(|| {
+        if let Some(converter) = converter {
+            return read::read_converted(converter, &bytes, &limits);
+        }
         let mut recognition = Recognition::new(recognizer.as_ref()).before_page(before_page);
         read::read_in(&name, &bytes, &mut Scope::new(&limits, &mut recognition))
     })
@@ -180,13 +187,47 @@ impl ReadingProcess {
                 limit_bytes: limits.file_bytes,
             });
         }
-        let limits = &within_format(name, bytes, *limits);
+        let limits = within_format(name, bytes, *limits);
         let task = Task {
             name: name.to_owned(),
-            limits: *limits,
+            limits,
             recognizer: self.recognizer.clone(),
+            converter: None,
         };
-        let mut child = self.start(&task).map_err(fault)?;
+        self.run(&task, bytes, given_up)
+    }
+
+    /// Reads the answer of a program that has converted a file, as [`ReadingProcess::read_until`] reads files.
+    ///
+    /// # Errors
+    /// The reason why there is no text.
+    pub fn read_converted_until(
+        &self,
+        converter: Converter,
+        answer: &[u8],
+        limits: &Limits,
+        given_up: &AtomicBool,
+    ) -> Result<Document, Unreadable> {
+        let task = Task {
+            name: String::new(),
+            limits: Limits {
+                file_bytes: answer.len() as u64,
+                ..*limits
+            },
+            recognizer: None,
+            converter: Some(converter),
+        };
+        self.run(&task, answer, given_up)
+    }
+
+    fn run(
+        &self,
+        task: &Task,
+        bytes: &[u8],
+        given_up: &AtomicBool,
+    ) -> Result<Document, Unreadable> {
+        let limits = &task.limits;
+        let mut child = self.start(task).map_err(fault)?;
         let answer = self.ask(&mut child, bytes, limits, given_up);
         // It has answered or timed out; usually it has already exited.
         kill(&mut child);

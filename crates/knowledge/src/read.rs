@@ -3,6 +3,7 @@
 
 mod charset;
 mod compound;
+mod converted;
 mod delimited;
 mod epub;
 mod format;
@@ -24,7 +25,8 @@ mod web_archive;
 #[cfg(test)]
 mod zipped;
 
-pub use self::{charset::decode, format::Format};
+pub(crate) use self::converted::read_converted;
+pub use self::{charset::decode, converted::Converter, format::Format};
 use crate::{
     document::Document,
     recognition::{Recognition, UnreadReason},
@@ -123,6 +125,7 @@ fn read_inside(
         Format::Notebook => notebook::read(bytes, limits)?,
         Format::Delimited => delimited::read(bytes, limits)?,
         Format::Picture => picture::read(bytes, limits, scope.recognition)?,
+        Format::Recording => return Err(Unreadable::Recording),
         Format::Markdown => Document::of_markdown(plain::decode(bytes)?),
         Format::Plain => Document {
             text: plain::decode(bytes)?,
@@ -132,7 +135,7 @@ fn read_inside(
 }
 
 /// Checks that apply to documents of every format.
-fn check(document: Document, limits: &Limits) -> Result<Document, Unreadable> {
+pub(crate) fn check(document: Document, limits: &Limits) -> Result<Document, Unreadable> {
     if document.text.len() as u64 > limits.text_bytes {
         return Err(Unreadable::TooMuchText {
             limit_bytes: limits.text_bytes,

@@ -66,6 +66,14 @@ pub enum Unreadable {
         "A picture is read by text recognition or by a vision model, and this server has neither. An administrator can install Tesseract, or name a model: knowledge.vision_model."
     )]
     Picture,
+    /// A recording of sound, and no model that transcribes it is named.
+    #[error(
+        "No model for transcription is named, so recordings are not read. An administrator can name one: knowledge.transcription_model."
+    )]
+    Recording,
+    /// The document reader elsewhere answered that it cannot read the file, or with something else than a document.
+    #[error("The external document reader could not read the file.")]
+    NotConverted,
     /// A picture that claims to have more pixels than is safe to decode.
     #[error("The picture is too large: at most {limit} megapixels are looked at.")]
     TooManyPixels {

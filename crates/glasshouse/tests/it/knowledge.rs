@@ -159,7 +159,7 @@ async fn what_cannot_be_read_says_why_and_harms_nothing_else() {
         ("broken.pdf", &b"%PDF-1.7 nothing follows"[..], "damaged"),
         ("broken.docx", b"PK\x03\x04\x00\x00", "damaged"),
         ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "damaged"),
-        ("sound.mp3", b"ID3\x04\0\0\0\0\0\x23TSSE", "unknown_format"),
+        ("sound.mp3", b"ID3\x04\0\0\0\0\0\x23TSSE", "recording"),
         ("blank.txt", b" \n ", "no_text"),
     ] {
         let read = server.read_file(&ada, &work, name, content).await;

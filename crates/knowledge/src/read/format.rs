@@ -7,7 +7,7 @@ use super::{
     office::{self, Archive},
     outlook, picture, plain,
 };
-use crate::{picture::Picture, unreadable::Unreadable};
+use crate::{picture::Picture, recording::Recording, unreadable::Unreadable};
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub enum Format {
     Delimited,
     /// A picture, whose text has to be recognized.
     Picture,
+    /// A recording, which has to be transcribed.
+    Recording,
     /// Markdown.
     Markdown,
     /// Text, code: anything that is text itself.
@@ -99,6 +101,9 @@ impl Format {
         }
         if Picture::media_type(bytes).is_some() || picture::is_scan(bytes) {
             return Ok(Self::Picture);
+        }
+        if Recording::of(&ending, bytes).is_some() {
+            return Ok(Self::Recording);
         }
         match ending.as_str() {
             "pdf" => Err(Unreadable::damaged("PDF")),
@@ -248,11 +253,8 @@ mod tests {
             ),
             ("a.txt", b"BMW is a car maker in Munich.", "Plain"),
             ("a.tif", b"MM\0*\0\0\0\x08", "Picture"),
-            (
-                "a.mp3",
-                b"ID3\x04\0\0\0\0\0\x23",
-                "Files of this kind cannot be read as text.",
-            ),
+            ("a.mp3", b"ID3\x04\0\0\0\0\0\x23", "Recording"),
+            ("a", b"OggS\0\x02\0\0", "Recording"),
             ("a", b"", "Plain"),
         ] {
             assert_eq!(format(name, bytes), expected, "{name}");
