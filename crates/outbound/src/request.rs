@@ -91,6 +91,13 @@ impl Request {
         self
     }
 
+    /// Sets the query of the URL.
+    #[must_use]
+    pub fn with_query(mut self, query: &str) -> Self {
+        self.url.set_query(Some(query));
+        self
+    }
+
     /// Sets this body.
     #[must_use]
     pub fn body(mut self, content_type: &'static str, body: impl Into<Bytes>) -> Self {

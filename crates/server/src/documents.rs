@@ -27,14 +27,17 @@ mod model_calls;
 mod model_download;
 mod pictures;
 mod qdrant;
+mod reader;
 mod reading;
 mod recognition;
+mod remote;
 mod replica;
 mod scope;
 mod search;
 mod sources;
 mod storing;
 mod tool;
+mod transcription;
 mod vector_copy;
 mod vector_database;
 
@@ -57,6 +60,7 @@ use knowledge::{ReadingProcess, Terms};
 use local_embedder::LocalEmbedder;
 use model_calls::ModelUnavailable;
 use outbound::Outbound;
+use provider::openai::transcription::TranscriptFormat;
 use qdrant::Qdrant;
 use store::{Collection, Embedding, Principal, Store, StoreError};
 use tokio::{sync::Notify, time::Instant};
@@ -103,6 +107,8 @@ pub struct Documents {
     pub(crate) to_read: Arc<Notify>,
     /// Wakes the job that reads pictures and scanned pages.
     pub(crate) to_see: Arc<Notify>,
+    /// Wakes the job that has documents read by services.
+    pub(crate) to_read_remotely: Arc<Notify>,
     /// Wakes the job that embeds documents.
     pub(crate) to_embed: Arc<Notify>,
     /// Interrupts embedding: another model is in effect.
@@ -123,6 +129,10 @@ pub struct Documents {
     /// Counts the searches.
     searches: AtomicU64,
     helping: Mutex<Helping>,
+    /// The formats in which models answered with transcripts.
+    transcript_formats: Mutex<HashMap<String, TranscriptFormat>>,
+    /// Requests to services that read documents.
+    outbound: Outbound,
     pub(crate) clock: Clock,
     pub(crate) config: LiveConfig,
     pub(crate) gateway: Arc<Gateway>,
@@ -172,6 +182,7 @@ impl Documents {
             memory_bytes: settings.memory_bytes,
             to_read: Arc::default(),
             to_see: Arc::default(),
+            to_read_remotely: Arc::default(),
             to_embed: Arc::default(),
             embedding_changed: Arc::default(),
             to_graph: Arc::default(),
@@ -180,7 +191,7 @@ impl Documents {
             graph_database: settings.graph_database.as_ref().map(GraphDatabase::new),
             vector_database: settings.vector_database.as_ref().map(|named| match named {
                 VectorDatabaseSettings::Qdrant(settings) => {
-                    VectorDatabase::qdrant(Qdrant::new(settings, outbound))
+                    VectorDatabase::qdrant(Qdrant::new(settings, outbound.clone()))
                 }
                 VectorDatabaseSettings::Pgvector => VectorDatabase::pgvector(store.clone()),
             }),
@@ -188,6 +199,8 @@ impl Documents {
             loading: tokio::sync::Mutex::default(),
             searches: AtomicU64::new(0),
             helping: Mutex::default(),
+            transcript_formats: Mutex::default(),
+            outbound,
             clock,
             config,
             gateway,

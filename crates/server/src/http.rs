@@ -18,6 +18,7 @@ mod cookies;
 mod copilotkit;
 mod cors;
 mod debug_chat;
+mod document_reader;
 mod embedding;
 mod exports;
 pub mod extract;
@@ -310,6 +311,7 @@ pub fn table() -> Vec<Route> {
             "/api/v1/text-recognition",
             text_recognition::get_state,
         ),
+        get(Admin, "/api/v1/document-reader", document_reader::get_state),
         // Pipelines: small model calls around a chat
         get(Admin, "/api/v1/pipelines", pipelines::list),
         put(Admin, "/api/v1/pipelines/{pipeline}", pipelines::put).noted("pipeline.change"),

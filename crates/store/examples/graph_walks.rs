@@ -105,6 +105,7 @@ async fn graph(store: &Store) -> Result<(UserId, CollectionId), StoreError> {
         size_bytes: 1,
         state: DocumentState::Waiting,
         picture: false,
+        remote: false,
         problem: None,
         version: 0,
         chunks: 0,

@@ -84,6 +84,8 @@ pub struct Document {
     pub state: DocumentState,
     /// Whether it waits for its pictures to be read.
     pub picture: bool,
+    /// Whether it waits for a service that reads it.
+    pub remote: bool,
     /// Why it could not be read, as JSON.
     pub problem: Option<String>,
     /// The collection's version at the last change of its text; 0 if it has none.
@@ -162,7 +164,7 @@ pub struct CollectionLimits {
 
 const COLLECTION: &str = "collections.id, collections.owner, collections.name, description, open, attached, collections.version, \
                           collections.created_at, collections.updated_at";
-pub(crate) const DOCUMENT: &str = "documents.id, collection, documents.name, size_bytes, state, picture, problem, documents.version, chunks, \
+pub(crate) const DOCUMENT: &str = "documents.id, collection, documents.name, size_bytes, state, picture, remote, problem, documents.version, chunks, \
                         characters, documents.created_at, documents.updated_at, \
                         (cited OR EXISTS (SELECT 1 FROM document_copies WHERE document = documents.id)) AS cited";
 
@@ -508,12 +510,12 @@ impl Store {
         now: i64,
         until: i64,
     ) -> Result<Option<ReadingTask>, StoreError> {
-        let sql = "SELECT id, upload FROM documents WHERE state = 'waiting' AND NOT picture AND claimed_until <= $1 \
+        let sql = "SELECT id, upload FROM documents WHERE state = 'waiting' AND NOT picture AND NOT remote AND claimed_until <= $1 \
                    ORDER BY created_at, id LIMIT 8";
         for row in &self.db().read(sql).bind(now).fetch_all().await? {
             let (id, upload): (DocumentId, _) = (row.id("id")?, row.number("upload")?);
             let sql = "UPDATE documents SET claimed_until = $4 \
-                       WHERE id = $1 AND upload = $2 AND state = 'waiting' AND NOT picture AND claimed_until <= $3 \
+                       WHERE id = $1 AND upload = $2 AND state = 'waiting' AND NOT picture AND NOT remote AND claimed_until <= $3 \
                        RETURNING name";
             let claim = self
                 .db()
@@ -573,7 +575,7 @@ impl Store {
                 characters,
                 metadata,
             } => {
-                let sql = "UPDATE documents SET state = 'ready', picture = FALSE, problem = NULL, claimed_until = 0, version = $3, \
+                let sql = "UPDATE documents SET state = 'ready', picture = FALSE, remote = FALSE, problem = NULL, claimed_until = 0, version = $3, \
                            chunks = $4, characters = $5, updated_at = $6, reader = $7 WHERE id = $1 AND upload = $2";
                 let query = tx
                     .query(sql)
@@ -592,7 +594,7 @@ impl Store {
                 changed
             }
             ReadingResult::Problem(problem) => {
-                let sql = "UPDATE documents SET state = 'failed', picture = FALSE, problem = $3, claimed_until = 0, version = 0, \
+                let sql = "UPDATE documents SET state = 'failed', picture = FALSE, remote = FALSE, problem = $3, claimed_until = 0, version = 0, \
                            chunks = 0, characters = 0, updated_at = $4 WHERE id = $1 AND upload = $2";
                 let query = tx.query(sql).id(of.id).number(of.upload).text(problem);
                 let changed = query.bind(now).execute().await?;
@@ -656,7 +658,7 @@ pub(crate) async fn put_file(
         "INSERT INTO documents (id, collection, name, size_bytes, state, problem, upload, claimed_until, version, chunks, \
              characters, created_at, updated_at) VALUES ($1, $2, $3, $4, 'waiting', NULL, 1, 0, 0, 0, 0, $5, $5) \
              ON CONFLICT (collection, name) DO UPDATE SET size_bytes = excluded.size_bytes, state = 'waiting', \
-             problem = NULL, picture = FALSE, failures = 0, upload = documents.upload + 1, claimed_until = 0, \
+             problem = NULL, picture = FALSE, remote = FALSE, failures = 0, upload = documents.upload + 1, claimed_until = 0, \
              updated_at = excluded.updated_at \
              RETURNING {DOCUMENT}"
     );
@@ -729,6 +731,7 @@ pub(crate) fn read_document(row: &Row) -> Result<Document, StoreError> {
         size_bytes: row.number("size_bytes")?,
         state,
         picture: row.get("picture")?,
+        remote: row.get("remote")?,
         problem: row.get("problem")?,
         version: row.number("version")?,
         chunks: row.number("chunks")?,

@@ -89,6 +89,7 @@ migrations![
     "0065_unproven_addresses",
     "0066_metadata_of_documents",
     "0067_followed_sources",
+    "0068_remote_reading",
 ];
 
 /// Migrates a database up to that number, or to the newest before it.

@@ -45,7 +45,7 @@ impl Store {
             .await?;
         keep_cited(&mut tx, of.collection, of.document, now).await?;
         // Changes the number of the file, so that a reader in progress cannot store its result.
-        let sql = "UPDATE documents SET state = 'failed', problem = $3, picture = FALSE, upload = upload + 1, \
+        let sql = "UPDATE documents SET state = 'failed', problem = $3, picture = FALSE, remote = FALSE, upload = upload + 1, \
                    claimed_until = 0, version = 0, chunks = 0, characters = 0, updated_at = $4 \
                    WHERE id = $1 AND collection = $2 AND state = 'waiting'";
         let query = tx

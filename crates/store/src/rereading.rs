@@ -67,7 +67,7 @@ impl Store {
         reader: Option<u64>,
     ) -> Result<(), StoreError> {
         let mut tx = self.db().begin().await?;
-        let sql = "UPDATE documents SET state = 'ready', picture = FALSE, problem = NULL, reader = $4, claimed_until = 0 \
+        let sql = "UPDATE documents SET state = 'ready', picture = FALSE, remote = FALSE, problem = NULL, reader = $4, claimed_until = 0 \
                    WHERE id = $1 AND upload = $2 AND state = $3";
         let kept = tx.query(sql).id(of.id).number(of.upload).text(of.state());
         let is_still_it = kept.bind(column(reader)).execute().await? == 1;

@@ -379,6 +379,7 @@ export interface Messages {
   no_default_model: [];
   no_embeddings: ["model", "kind"];
   no_fallback: ["name"];
+  no_transcription: ["model", "kind"];
   no_fork_there: ["after"];
   no_free_name: [];
   no_front_end_key: [];
@@ -546,6 +547,14 @@ export interface Messages {
   run_twice: [];
   running_tools: ["count"];
   runs_outside: [];
+  recording_too_large: ["limit"];
+  reader_other: [];
+  reader_answer_over: ["limit"];
+  reader_failed: [];
+  reader_refused: ["status"];
+  reader_busy: [];
+  reader_slow: ["seconds"];
+  reader_unreachable: [];
   said_nothing: ["name"];
   same_source_id: ["id"];
   saying: ["words", "quote"];

@@ -277,6 +277,8 @@ export type Attachment = {
   state: DocumentState;
   /** Whether its pages are pictures, and wait for [text recognition](/docs/knowledge/text-recognition.md) or the model that reads [images](/docs/knowledge/collections.md#images). */
   picture: boolean;
+  /** Whether it waits for a service: a model that transcribes [recordings](/docs/knowledge/recordings.md), or the [external document reader](/docs/knowledge/document-readers.md). */
+  remote: boolean;
   /** Why it could not be read. */
   problem: DocumentProblem | null;
   /** How many passages it has. */
@@ -1053,6 +1055,8 @@ export type Document = {
   state: DocumentState;
   /** Whether its pages are pictures, and wait for [text recognition](/docs/knowledge/text-recognition.md) or the model that reads [images](/docs/knowledge/collections.md#images). */
   picture: boolean;
+  /** Whether it waits for a service: a model that transcribes [recordings](/docs/knowledge/recordings.md), or the [external document reader](/docs/knowledge/document-readers.md). */
+  remote: boolean;
   /** Why it could not be read. */
   problem: DocumentProblem | null;
   /** How many passages it has. */
@@ -1176,6 +1180,8 @@ export type DocumentText = {
   state: DocumentState;
   /** Whether its pages are pictures, and wait for [text recognition](/docs/knowledge/text-recognition.md) or the model that reads [images](/docs/knowledge/collections.md#images). */
   picture: boolean;
+  /** Whether it waits for a service: a model that transcribes [recordings](/docs/knowledge/recordings.md), or the [external document reader](/docs/knowledge/document-readers.md). */
+  remote: boolean;
   /** Why it could not be read. */
   problem: DocumentProblem | null;
   /** How many passages it has. */
@@ -1797,6 +1803,8 @@ export type KnowledgeResult = {
   end: number;
   /** The page it begins on, if the document has pages. */
   page: number | null;
+  /** The time at which it begins, in seconds, if the document is a [recording](/docs/knowledge/recordings.md). */
+  time: number | null;
   /** The headings that it is under. */
   headings: string[];
   text: string;
@@ -2157,6 +2165,8 @@ export type Me = {
   auth: "password" | "none";
   /** Whether what the caller writes can be completed. */
   autocomplete: boolean;
+  /** Whether [recordings](/docs/knowledge/recordings.md) that are attached to messages are transcribed. */
+  transcription: boolean;
   /** The longest text that is completed, in characters; any if negative. */
   autocomplete_max_length: number;
   /** Whether alternative answers can be merged. */
@@ -4061,6 +4071,24 @@ export type TaskRequest = {
 
 /** A text, or a list of parts. */
 export type TextOrParts = string | Record<string, unknown>[];
+
+/** The program that reads [files that this server does not read](/docs/knowledge/document-readers.md). */
+export type DocumentReader = {
+  /** Whether one is set. */
+  enabled: boolean;
+  /** Its name and version, such as `Apache Tika 3.2.3`; `null` if it does not answer. */
+  version: string | null;
+  /** Why it cannot be used. */
+  problem: ReaderProblem | null;
+};
+
+/** Why a document reader cannot be used. */
+export type ReaderProblem = {
+  /** A sentence for people. */
+  message: string;
+  /** The message as a code, for translation. */
+  sentence?: MessageCode;
+};
 
 /** The program that reads [scanned pages and pictures](/docs/knowledge/text-recognition.md). */
 export type TextRecognition = {

@@ -78,6 +78,7 @@ mod model_names;
 mod oidc;
 mod open_webui_chats;
 mod openai;
+mod outside_readers;
 mod own_data;
 mod parameters;
 mod passing;

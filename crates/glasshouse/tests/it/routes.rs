@@ -139,6 +139,7 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("PUT", "/api/v1/embedding", Access::Admin),
     ("POST", "/api/v1/embedding/test", Access::Admin),
     ("GET", "/api/v1/text-recognition", Access::Admin),
+    ("GET", "/api/v1/document-reader", Access::Admin),
     ("GET", "/api/v1/pipelines", Access::Admin),
     ("PUT", "/api/v1/pipelines/{pipeline}", Access::Admin),
     (

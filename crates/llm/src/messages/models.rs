@@ -95,6 +95,10 @@ pub enum Models {
         "{model} cannot create embeddings: its connection is of the kind {kind}. Name an embedding model."
     )]
     NoEmbeddings { model: String, kind: String },
+    #[error(
+        "{model} cannot transcribe recordings: its connection is of the kind {kind}. Name a model for transcription."
+    )]
+    NoTranscription { model: String, kind: String },
     #[error("The answer of {model} cannot be used: {why}.")]
     UselessAnswer { model: String, why: String },
     #[error("The answer of {model} is larger than {limit} MB.")]

@@ -8,7 +8,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use provider::openai::embeddings::Embedded;
 use tokio::time::{Instant, timeout_at};
 
-use super::{Fault, ForwardContext, ForwardError, UpstreamResponse, UpstreamRoute};
+use super::{Fault, ForwardContext, ForwardError, UpstreamResponse, UpstreamRoute, forward::JSON};
 use crate::{ModelError, messages, native::EmbeddingFormat};
 
 /// Maximum size of an answer.
@@ -95,12 +95,23 @@ impl UpstreamRoute {
         body: Bytes,
         until: Instant,
     ) -> Result<Vec<u8>, ForwardError> {
+        self.post_whole_as(context, body, JSON, until).await
+    }
+
+    /// As [`UpstreamRoute::post_whole`], with a body of this type.
+    pub(super) async fn post_whole_as(
+        &self,
+        context: &ForwardContext,
+        body: Bytes,
+        content_type: &str,
+        until: Instant,
+    ) -> Result<Vec<u8>, ForwardError> {
         let wait = until.saturating_duration_since(Instant::now());
         let read = async {
             let UpstreamResponse {
                 mut response,
                 first,
-            } = self.post(context, body, wait).await?;
+            } = self.post_as(context, body, content_type, wait).await?;
             let mut bytes = first.map(Vec::from).unwrap_or_default();
             while let Some(more) = response
                 .chunk()

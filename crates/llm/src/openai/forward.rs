@@ -12,6 +12,9 @@ use tokio::time::timeout;
 use super::{ModelEndpoint, OpenAiSettings, Target, call, fault, fault::Fault, pool::Attempts};
 use crate::{CallerInfo, HttpClient, ModelError, ProviderKind};
 
+/// The type of most bodies, in which the caller can be named.
+pub(super) const JSON: &str = "application/json";
+
 /// One endpoint of a model's servers.
 #[derive(Debug)]
 pub struct UpstreamRoute(ModelEndpoint);
@@ -111,6 +114,12 @@ impl UpstreamRoute {
                 ProviderKind::Azure => self.0.any().server.settings.options.api_version.is_none(),
                 _ => false,
             },
+            "audio/transcriptions" => {
+                matches!(
+                    kind,
+                    ProviderKind::Openai | ProviderKind::OpenaiResponses | ProviderKind::Azure
+                )
+            }
             call if call.starts_with("messages") => kind == ProviderKind::Anthropic,
             _ => kind.speaks_chat_completions(),
         }
@@ -128,7 +137,7 @@ impl UpstreamRoute {
         self.0.settings.idle_timeout
     }
 
-    /// Sends a body unchanged, with these headers in addition to the key, and waits at most `head_timeout` for the head
+    /// Sends a JSON body unchanged, with these headers in addition to the key, and waits at most `head_timeout` for the head
     /// of a successful answer. There are no retries: if a server or key fails, the next one is tried, until part of an
     /// answer has arrived.
     ///
@@ -140,11 +149,22 @@ impl UpstreamRoute {
         body: Bytes,
         head_timeout: Duration,
     ) -> Result<UpstreamResponse, ForwardError> {
+        self.post_as(context, body, JSON, head_timeout).await
+    }
+
+    /// As [`UpstreamRoute::post`], with a body of this type.
+    pub(super) async fn post_as(
+        &self,
+        context: &ForwardContext,
+        body: Bytes,
+        content_type: &str,
+        head_timeout: Duration,
+    ) -> Result<UpstreamResponse, ForwardError> {
         let mut attempts = Attempts::default();
         let mut target = self.0.first()?;
         loop {
-            let (fault, answer) = match self.ask(&target, context, body.clone(), head_timeout).await
-            {
+            let asked = self.ask(&target, context, body.clone(), content_type, head_timeout);
+            let (fault, answer) = match asked.await {
                 Ok(passed) => {
                     self.0.record_success(&target);
                     return Ok(passed);
@@ -170,6 +190,7 @@ impl UpstreamRoute {
         target: &Target,
         context: &ForwardContext,
         body: Bytes,
+        content_type: &str,
         head_timeout: Duration,
     ) -> Result<UpstreamResponse, (Fault, ForwardError)> {
         let failed = |fault: Fault| {
@@ -183,12 +204,15 @@ impl UpstreamRoute {
         let body = match target.may_know(context.caller.as_ref()) {
             Some(caller) => {
                 request = request.headers(caller.headers().clone());
-                caller.body_for(body, self.kind())
+                match content_type {
+                    JSON => caller.body_for(body, self.kind()),
+                    _ => body,
+                }
             }
             None => context.untrusted_body.clone().unwrap_or(body),
         };
         let request = request
-            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::CONTENT_TYPE, content_type)
             .body(body);
         let request = target.authorize(request).await.map_err(failed)?;
         target.log_forwarding();

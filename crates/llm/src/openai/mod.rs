@@ -36,6 +36,7 @@ mod template_calls;
 mod text_calls;
 mod text_reader;
 mod thinking;
+mod transcribe;
 
 use std::{
     sync::{

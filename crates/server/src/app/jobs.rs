@@ -170,6 +170,16 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             // A scanned book takes long.
             .workers(2)
             .interruptible(),
+        job(
+            "read_remotely",
+            &app.documents,
+            Documents::read_remotely_next,
+        )
+        .every(seconds(15))
+        .woken_by(&app.documents.to_read_remotely)
+        // They wait for services, not for this machine.
+        .workers(4)
+        .interruptible(),
         job("embed_documents", &app.documents, Documents::embed_next)
             .every(seconds(15))
             .woken_unless_failing_by(&app.documents.to_embed)

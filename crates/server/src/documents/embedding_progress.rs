@@ -33,8 +33,9 @@ pub(crate) struct DocumentEmbedding {
 
 /// Why a document, its embedding or its graph is not ready. For a document, `code` is one of `too_large`,
 /// `unpacks_too_large`, `too_much_text`, `too_many_pages`, `too_many_pixels`, `encrypted`, `damaged`, `too_old`, `no_text`,
-/// `unknown_format`, `picture`, `no_recognition`, `not_recognized`, `vision_failed`, `vision_late`, `vision_limited`, `too_slow`, `too_much_memory`,
-/// `fault` and `cancelled`; an image that waits to be retried has one, too. For an embedding it is `failed`, `late`,
+/// `unknown_format`, `picture`, `no_recognition`, `not_recognized`, `vision_failed`, `vision_late`, `vision_limited`, `recording`, `recording_too_large`,
+/// `transcription_failed`, `transcription_limited`, `reader_failed`, `not_converted`, `too_slow`, `too_much_memory`, `fault`
+/// and `cancelled`; an image or a recording that waits to be retried has one, too. For an embedding it is `failed`, `late`,
 /// `texts`, `limited` or `cancelled`.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes what is stored as JSON")]

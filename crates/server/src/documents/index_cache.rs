@@ -55,6 +55,8 @@ pub(super) struct Position {
     end: u32,
     /// 0 if unknown.
     page: u32,
+    /// In seconds; `u32::MAX` if it is no recording.
+    time: u32,
     headings: u32,
     /// `u32::MAX` if it has none.
     header: u32,
@@ -68,6 +70,10 @@ impl Position {
 
     pub(super) fn page(self) -> Option<u32> {
         (self.page > 0).then_some(self.page)
+    }
+
+    pub(super) fn time(self) -> Option<u32> {
+        (self.time < u32::MAX).then_some(self.time)
     }
 }
 
@@ -119,6 +125,7 @@ impl Places {
                 start: small(chunk.characters.start),
                 end: small(chunk.characters.end),
                 page: chunk.page.unwrap_or(0),
+                time: chunk.time.unwrap_or(u32::MAX),
                 headings: small(all.headings.len() - 1),
                 header: header.map_or(u32::MAX, |_| small(all.headers.len() - 1)),
             });

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agent::{Prices, call_cost};
+use agent::call_cost;
 use domain::{LocalizedText, ProblemCode, Usage as Tokens};
 use embedder::Urgency;
 use llm::{
@@ -111,7 +111,7 @@ impl Documents {
     }
 
     /// The configured model, which is used for everyone, whether or not they may choose it for chats.
-    fn helper(&self, model: &str, call: &str) -> Result<ModelServer, ModelUnavailable> {
+    pub(super) fn helper(&self, model: &str, call: &str) -> Result<ModelServer, ModelUnavailable> {
         let found = self.models.upstream_for_all(model, call);
         let found =
             found.map_err(|error| ModelUnavailable::failed(error.problem().clone().words()))?;
@@ -126,12 +126,7 @@ impl Documents {
     async fn ask_helper<T>(
         &self,
         principal: &Principal,
-        ModelServer {
-            upstream,
-            prices,
-            trusted,
-            ..
-        }: &ModelServer,
+        server: &ModelServer,
         bytes: usize,
         ask: impl AsyncFnOnce(ForwardContext) -> Result<(T, Option<u64>), ForwardError>,
     ) -> Result<T, ModelUnavailable> {
@@ -139,8 +134,28 @@ impl Documents {
         let expected = UsageEstimate {
             input_tokens: estimated,
             max_output_tokens: Some(0),
-            prices: *prices,
+            prices: server.prices,
         };
+        let ask = async |context| {
+            let (read, counted) = ask(context).await?;
+            Ok((read, Tokens::of(counted.unwrap_or(estimated), 0)))
+        };
+        self.ask_metered(principal, server, expected, ask).await
+    }
+
+    /// Sends a request that is expected to use that much, and books the tokens that it has used.
+    pub(super) async fn ask_metered<T>(
+        &self,
+        principal: &Principal,
+        ModelServer {
+            upstream,
+            prices,
+            trusted,
+            ..
+        }: &ModelServer,
+        expected: UsageEstimate,
+        ask: impl AsyncFnOnce(ForwardContext) -> Result<(T, Tokens), ForwardError>,
+    ) -> Result<T, ModelUnavailable> {
         self.usage
             .know(principal)
             .await
@@ -169,7 +184,7 @@ impl Documents {
         let used = result
             .as_ref()
             .ok()
-            .map(|(_, counted)| used(counted.unwrap_or(estimated), *prices));
+            .map(|(_, tokens)| (*tokens, call_cost(*prices, *tokens)));
         let amount = used.map(|(tokens, cost)| Amount::of_call(tokens, cost));
         self.usage.end(&held, expected, amount);
         if let Some((tokens, cost)) = used {
@@ -178,11 +193,6 @@ impl Documents {
         }
         result.map(|(read, _)| read)
     }
-}
-
-fn used(input_tokens: u64, prices: Option<Prices>) -> (Tokens, Option<u64>) {
-    let tokens = Tokens::of(input_tokens, 0);
-    (tokens, call_cost(prices, tokens))
 }
 
 fn no_answer(no: ForwardError) -> ModelUnavailable {

@@ -8,7 +8,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{LocalizedText, ProblemCode};
 use knowledge::{Document, Picture, Recognizer, UnreadReason, Unreadable};
 use serde_json::Map;
-use store::{ClaimedPicture, PictureFailure, ReadingResult, ReadingTask, StoreError};
+use store::{ClaimedReading, ReadingFailure, ReadingResult, ReadingTask, SlowReading, StoreError};
 
 use super::{
     metered_calls::MeteredCall,
@@ -33,7 +33,7 @@ const ANSWER_TOKENS: u64 = 4_000;
 
 /// A picture to be described.
 struct Described {
-    of: ClaimedPicture,
+    of: ClaimedReading,
     /// The text that was recognized in it.
     read: Option<Document>,
 }
@@ -61,7 +61,11 @@ impl Documents {
         }
         let now = self.clock.now_ms();
         let until = now.saturating_add(CLAIM_MS);
-        let Some(of) = self.store.claim_picture(now, until).await? else {
+        let Some(of) = self
+            .store
+            .claim_slow_reading(SlowReading::Pictures, now, until)
+            .await?
+        else {
             return Ok(Next::Idle);
         };
         let recognizer = self.recognition().await.recognizer();
@@ -138,7 +142,10 @@ impl Documents {
 
     /// Keeps other servers from taking over a document that takes long. Returns once it was deleted or replaced, or should
     /// no longer be read.
-    async fn extend_claim_while_wanted(&self, unread: &ReadingTask) -> Result<(), ApiError> {
+    pub(super) async fn extend_claim_while_wanted(
+        &self,
+        unread: &ReadingTask,
+    ) -> Result<(), ApiError> {
         let extend = async {
             loop {
                 tokio::time::sleep(EXTENSION).await;
@@ -236,9 +243,9 @@ impl Documents {
         }
     }
 
-    async fn settle_picture(
+    pub(super) async fn settle_picture(
         &self,
-        of: &ClaimedPicture,
+        of: &ClaimedReading,
         read: &ReadingResult,
     ) -> Result<(), ApiError> {
         self.store
@@ -272,7 +279,7 @@ impl Documents {
 
     async fn wait_unseen(
         &self,
-        of: &ClaimedPicture,
+        of: &ClaimedReading,
         failures: u64,
         code: &str,
         words: &LocalizedText,
@@ -280,14 +287,14 @@ impl Documents {
     ) -> Result<(), ApiError> {
         tracing::info!(document = %of.unread.id, code, %words, "failed to describe an image");
         let problem = as_column(code, words);
-        let again = PictureFailure {
+        let again = ReadingFailure {
             failures,
             problem,
             due_at: self.clock.now_ms().saturating_add(wait_ms),
         };
         Ok(self
             .store
-            .record_picture_failure(&of.unread, &again)
+            .record_reading_failure(&of.unread, &again)
             .await?)
     }
 }

@@ -1,5 +1,5 @@
 //! Reads uploaded files in order, each in a separate process, and records the result in the document. Pictures and
-//! scanned pages are left to another job.
+//! scanned pages, and files for other services, are left to other jobs.
 
 use std::{
     sync::{
@@ -13,7 +13,7 @@ use domain::LocalizedText;
 use knowledge::{
     Document, Limits, Properties, READER_VERSION, ReadingProcess, Sizes, Unreadable, cut,
 };
-use store::{ReadingResult, ReadingTask, StoreError};
+use store::{ReadingResult, ReadingTask, SlowReading, StoreError};
 use tokio::task::spawn_blocking;
 
 use super::{Documents, metadata::cleaned};
@@ -39,12 +39,23 @@ impl Documents {
             Err(StoreError::NotFound) => return Ok(Next::Now),
             Err(error) => return Err(error.into()),
         };
+        if !unread.is_reread && self.is_read_remotely_first(&unread.name, &file) {
+            self.leave_to_service(&unread).await?;
+            return Ok(Next::Now);
+        }
         let read = tokio::select! {
             read = read(self.reader.clone(), &unread, Arc::new(file), limits) => read?,
             () = self.is_unwanted(&unread) => return Ok(Next::Now),
         };
-        if !unread.is_reread && self.can_see_more(&read).await {
-            self.store.mark_picture(&unread).await?;
+        let sees_more = !unread.is_reread && self.can_see_more(&read).await;
+        if !unread.is_reread && self.is_read_remotely_after(&read, sees_more) {
+            self.leave_to_service(&unread).await?;
+            return Ok(Next::Now);
+        }
+        if sees_more {
+            self.store
+                .queue_slow_reading(&unread, SlowReading::Pictures)
+                .await?;
             self.to_see.notify_one();
             return Ok(Next::Now);
         }

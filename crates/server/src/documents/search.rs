@@ -83,6 +83,8 @@ pub(crate) struct Found {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) page: Option<u32>,
+    /// The time in the recording, in seconds.
+    pub(crate) time: Option<u32>,
     pub(crate) headings: Vec<String>,
     /// Its text; rows of a table below the header of the table.
     pub(crate) text: String,
@@ -443,6 +445,7 @@ async fn passages(
             start: place.characters().start,
             end: place.characters().end,
             page: place.page(),
+            time: place.time(),
             headings: document.headings(place).to_vec(),
             text: match document.header(place) {
                 Some(header) => format!("{header}\n{text}"),

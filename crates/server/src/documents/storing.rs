@@ -31,6 +31,7 @@ impl Documents {
             size_bytes: file.len() as u64,
             state: DocumentState::Waiting,
             picture: false,
+            remote: false,
             problem: None,
             version: 0,
             chunks: 0,

@@ -415,9 +415,10 @@ async fn no_document(
 }
 
 pub(super) fn title(found: &Found) -> String {
-    match found.page {
-        Some(page) => format!("{}, p. {page}", found.name),
-        None => found.name.clone(),
+    match (found.page, found.time) {
+        (Some(page), _) => format!("{}, p. {page}", found.name),
+        (None, Some(seconds)) => format!("{}, {}", found.name, knowledge::time(seconds)),
+        (None, None) => found.name.clone(),
     }
 }
 

@@ -336,6 +336,8 @@ struct ResultView {
     end: usize,
     /// The page it begins on, if the document has pages.
     page: Option<u32>,
+    /// The time at which it begins, in seconds, if the document is a [recording](docs/knowledge/recordings.md).
+    time: Option<u32>,
     /// The headings that it is under.
     headings: Vec<String>,
     text: String,
@@ -419,6 +421,7 @@ impl From<Found> for ResultView {
             start,
             end,
             page,
+            time,
             headings,
             text,
             scores,
@@ -446,6 +449,7 @@ impl From<Found> for ResultView {
             start,
             end,
             page,
+            time,
             headings,
             text,
             scores,

@@ -27,11 +27,11 @@ pub(in crate::http) use self::operations::Operations;
 
 use super::{
     activity, agents, allowed_calls, alternatives, chat_order, chat_search, chat_stream, chats,
-    connections, documents, embedding, exports, facts, files, forks, graph, groups, health, hooks,
-    images, imports, inbox, inputs, invitations, jobs, keys, knowledge, limits, mcp_servers,
-    mcp_sign_ins, memories, messages, moa, model_aliases, models, oidc, pages, passkey_login,
-    passkeys, password_resets, permissions, pipelines, programs, push, runs, schedules,
-    second_factor, second_step, session, sessions, sharing, sign_up, task_config, tasks,
+    connections, document_reader, documents, embedding, exports, facts, files, forks, graph,
+    groups, health, hooks, images, imports, inbox, inputs, invitations, jobs, keys, knowledge,
+    limits, mcp_servers, mcp_sign_ins, memories, messages, moa, model_aliases, models, oidc, pages,
+    passkey_login, passkeys, password_resets, permissions, pipelines, programs, push, runs,
+    schedules, second_factor, second_step, session, sessions, sharing, sign_up, task_config, tasks,
     text_recognition, usage, users, web_search, webhooks, workspaces,
 };
 use crate::{error::ApiError, identity::auth::SESSION_COOKIE};
@@ -161,6 +161,7 @@ const AREAS: [Area; 19] = [
             connections::operations,
             embedding::operations,
             text_recognition::operations,
+            document_reader::operations,
         ],
     },
     Area {

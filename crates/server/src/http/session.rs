@@ -84,6 +84,8 @@ pub(super) struct Me {
     auth: &'static str,
     /// Whether what the caller writes can be completed.
     autocomplete: bool,
+    /// Whether [recordings](docs/knowledge/recordings.md) that are attached to messages are transcribed.
+    transcription: bool,
     /// The longest text that is completed, in characters; any if negative.
     autocomplete_max_length: i64,
     /// Whether alternative answers can be merged.
@@ -211,6 +213,7 @@ pub(super) async fn me(
         setup_needed,
         auth,
         autocomplete: caller.is_some() && autocomplete.enabled,
+        transcription: caller.is_some() && config.knowledge.transcription.is_some(),
         autocomplete_max_length: autocomplete.common.input_max_length,
         merging: caller.is_some() && moa.enabled,
         moa_samples: moa.common.moa_samples,

@@ -103,6 +103,27 @@ pub enum Knowledge {
     #[error("The filter has too many conditions. Use at most 30.")]
     TooManyConditions,
 
+    // Services that read documents.
+    #[error("The external document reader cannot be reached.")]
+    ReaderUnreachable,
+    #[error("The external document reader took longer than {seconds} s.")]
+    ReaderSlow { seconds: u64 },
+    #[error("The external document reader is overloaded.")]
+    ReaderBusy,
+    #[error("The external document reader refused the file (HTTP {status}).")]
+    ReaderRefused { status: u16 },
+    #[error("The external document reader could not read the file.")]
+    ReaderFailed,
+    #[error("The answer of the external document reader is larger than {limit} MB.")]
+    ReaderAnswerOver { limit: u64 },
+    #[error(
+        "What answers at the address of the external document reader is something else. Check knowledge.reader_url and \
+         knowledge.reader_kind."
+    )]
+    ReaderOther,
+    #[error("The recording is too large. At most {limit} MB are transcribed.")]
+    RecordingTooLarge { limit: u64 },
+
     // Sites.
     #[error("Web pages cannot be read on this server (web.fetch).")]
     PagesNotRead,

@@ -6,6 +6,7 @@ mod agents;
 mod changed_in;
 mod connections;
 mod descriptions;
+mod document_services;
 #[cfg(feature = "graph-database")]
 mod graph_database;
 #[cfg(not(feature = "graph-database"))]
@@ -46,6 +47,7 @@ use crate::platform::{model_aliases::Aliases, proxies::Proxies, secret_key::Secr
 pub use admission::Admission;
 pub use changed_in::ChangedIn;
 pub use connections::{ConfiguredConnection, ConnectionSource};
+pub use document_services::{ReaderFiles, ReaderKind, ReaderSettings, TranscriptionSettings};
 pub use graph_database::GraphDatabaseSettings;
 pub use hooks::{HookSettings, HookTransport};
 pub use knowledge::{

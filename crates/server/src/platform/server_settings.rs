@@ -33,7 +33,8 @@ pub(crate) type SettingChange = BTreeMap<String, Json>;
 type Stored = BTreeMap<String, Json>;
 
 /// Secrets, each with the setting that names the server it is for.
-const SECRETS_OF_SERVERS: [(&str, &str); 2] = [
+const SECRETS_OF_SERVERS: [(&str, &str); 3] = [
+    ("knowledge.reader_url", "knowledge.reader_key"),
     ("mail.server", "mail.password"),
     ("oidc.issuer", "oidc.client_secret"),
 ];

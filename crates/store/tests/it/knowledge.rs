@@ -47,6 +47,7 @@ pub(crate) fn document(collection: &Collection, name: &str) -> Document {
         size_bytes: 5,
         state: DocumentState::Waiting,
         picture: false,
+        remote: false,
         problem: None,
         version: 0,
         chunks: 0,

@@ -3,7 +3,7 @@
 use domain::{EmbeddingSpaceId, UserId};
 use store::{
     Collection, DocumentState, EmbeddingSpace, GraphPiece, GraphScope, OwnedDocument,
-    PictureFailure, ReadingTask, Store, StoreError, Vectors,
+    ReadingFailure, ReadingTask, SlowReading, Store, StoreError, Vectors,
 };
 
 use crate::{
@@ -15,7 +15,8 @@ on_every_database!(
     reading_is_ended_for_good,
     embedding_is_cancelled_and_resumed,
     a_graph_is_cancelled_and_resumed,
-    pictures_wait_for_a_vision_model
+    pictures_wait_for_a_vision_model,
+    the_queues_of_slow_readings_are_apart
 );
 
 const MISSING: Result<(), StoreError> = Err(StoreError::NotFound);
@@ -261,47 +262,69 @@ async fn pictures_wait_for_a_vision_model(store: Store) {
     let mine = add(&store, owner, "Mine").await;
     let of = put(&store, &mine, "a.png").await;
     assert_eq!(
-        store.claim_picture(30, 40).await,
+        store
+            .claim_slow_reading(SlowReading::Pictures, 30, 40)
+            .await,
         Ok(None),
         "nobody has told that it is one"
     );
-    store.mark_picture(&unread(&store).await).await.unwrap();
+    store
+        .queue_slow_reading(&unread(&store).await, SlowReading::Pictures)
+        .await
+        .unwrap();
     assert_eq!(
         store.claim_document(50, 60).await,
         Ok(None),
         "it is not read once more"
     );
-    let unseen = store.claim_picture(50, 60).await.unwrap().unwrap();
+    let unseen = store
+        .claim_slow_reading(SlowReading::Pictures, 50, 60)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(
         (unseen.unread.id, unseen.owner, unseen.failures),
         (of.document, owner, 0)
     );
     assert_eq!(
-        store.claim_picture(59, 70).await,
+        store
+            .claim_slow_reading(SlowReading::Pictures, 59, 70)
+            .await,
         Ok(None),
         "one server looks at it"
     );
     store.extend_claim(&unseen.unread, 80).await.unwrap();
     assert_eq!(
-        store.claim_picture(79, 90).await,
+        store
+            .claim_slow_reading(SlowReading::Pictures, 79, 90)
+            .await,
         Ok(None),
         "it takes longer"
     );
-    let again = PictureFailure {
+    let again = ReadingFailure {
         failures: 1,
         problem: "{}".into(),
         due_at: 90,
     };
     store
-        .record_picture_failure(&unseen.unread, &again)
+        .record_reading_failure(&unseen.unread, &again)
         .await
         .unwrap();
     assert_eq!(
         state(&store, of).await,
         (DocumentState::Waiting, Some("{}".into()), 0)
     );
-    assert_eq!(store.claim_picture(89, 99).await, Ok(None));
-    let unseen = store.claim_picture(90, 99).await.unwrap().unwrap();
+    assert_eq!(
+        store
+            .claim_slow_reading(SlowReading::Pictures, 89, 99)
+            .await,
+        Ok(None)
+    );
+    let unseen = store
+        .claim_slow_reading(SlowReading::Pictures, 90, 99)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(unseen.failures, 1);
     store
         .settle_document(&unseen.unread, &text("A walrus."), None, 91)
@@ -315,11 +338,18 @@ async fn pictures_wait_for_a_vision_model(store: Store) {
 
     // Another file of the name is read before it is looked at; and so is one where no model looks any more.
     put(&store, &mine, "a.png").await;
-    store.mark_picture(&unread(&store).await).await.unwrap();
-    let unseen = store.claim_picture(100, 110).await.unwrap().unwrap();
+    store
+        .queue_slow_reading(&unread(&store).await, SlowReading::Pictures)
+        .await
+        .unwrap();
+    let unseen = store
+        .claim_slow_reading(SlowReading::Pictures, 100, 110)
+        .await
+        .unwrap()
+        .unwrap();
     put(&store, &mine, "a.png").await;
     store
-        .record_picture_failure(&unseen.unread, &again)
+        .record_reading_failure(&unseen.unread, &again)
         .await
         .unwrap();
     assert_eq!(
@@ -328,8 +358,92 @@ async fn pictures_wait_for_a_vision_model(store: Store) {
         "that is of the file before"
     );
     let next = unread(&store).await;
-    store.mark_picture(&next).await.unwrap();
+    store
+        .queue_slow_reading(&next, SlowReading::Pictures)
+        .await
+        .unwrap();
     store.requeue_pictures().await.unwrap();
-    assert_eq!(store.claim_picture(200, 210).await, Ok(None));
+    assert_eq!(
+        store
+            .claim_slow_reading(SlowReading::Pictures, 200, 210)
+            .await,
+        Ok(None)
+    );
     assert_eq!(unread(&store).await, next);
+}
+
+async fn the_queues_of_slow_readings_are_apart(store: Store) {
+    let owner: UserId = add_user(&store).await;
+    let mine = add(&store, owner, "Mine").await;
+    let of = put(&store, &mine, "talk.mp3").await;
+    let claim = async |queue, now| {
+        let claimed = store.claim_slow_reading(queue, now, now + 10).await;
+        claimed.unwrap().map(|it| it.unread)
+    };
+    let next = unread(&store).await;
+    store
+        .queue_slow_reading(&next, SlowReading::Remote)
+        .await
+        .unwrap();
+    assert_eq!(store.claim_document(50, 60).await, Ok(None));
+    assert_eq!(claim(SlowReading::Pictures, 50).await, None);
+    let claimed = claim(SlowReading::Remote, 50).await.unwrap();
+    assert_eq!(claimed, next);
+    let waiting = store.document(mine.id, of.document).await.unwrap();
+    assert_eq!((waiting.remote, waiting.picture), (true, false));
+    let again = ReadingFailure {
+        failures: 2,
+        problem: "{}".into(),
+        due_at: 70,
+    };
+    store
+        .record_reading_failure(&claimed, &again)
+        .await
+        .unwrap();
+    assert_eq!(claim(SlowReading::Remote, 69).await, None);
+    // It may turn out that the other queue is the one for it.
+    store
+        .queue_slow_reading(&claimed, SlowReading::Pictures)
+        .await
+        .unwrap();
+    assert_eq!(
+        state(&store, of).await,
+        (DocumentState::Waiting, None, 0),
+        "it begins anew"
+    );
+    assert_eq!(claim(SlowReading::Remote, 80).await, None);
+    let claimed = claim(SlowReading::Pictures, 80).await.unwrap();
+    store
+        .queue_slow_reading(&claimed, SlowReading::Remote)
+        .await
+        .unwrap();
+    store.requeue_slow_reading(&claimed).await.unwrap();
+    assert_eq!(unread(&store).await, next);
+    // Its end frees it of the queue.
+    store
+        .queue_slow_reading(&next, SlowReading::Remote)
+        .await
+        .unwrap();
+    store
+        .settle_document(&next, &text("A walrus."), None, 91)
+        .await
+        .unwrap();
+    let read = store.document(mine.id, of.document).await.unwrap();
+    assert_eq!((read.state, read.remote), (DocumentState::Ready, false));
+    // Files that replace it are read before they wait for anything.
+    put(&store, &mine, "talk.mp3").await;
+    let next = unread(&store).await;
+    store
+        .queue_slow_reading(&next, SlowReading::Remote)
+        .await
+        .unwrap();
+    put(&store, &mine, "talk.mp3").await;
+    assert_eq!(claim(SlowReading::Remote, 100).await, None);
+    let next = unread(&store).await;
+    store
+        .queue_slow_reading(&next, SlowReading::Remote)
+        .await
+        .unwrap();
+    store.cancel_reading(of, STOPPED, 101).await.unwrap();
+    assert_eq!(claim(SlowReading::Remote, 110).await, None);
 }

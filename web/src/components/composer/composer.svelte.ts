@@ -24,7 +24,7 @@ import { attempt, toasts } from "../../state/toasts.svelte.ts";
 import { unsaved } from "../../state/unsaved.svelte.ts";
 import { fitting, hashAt, without, type Hash } from "./hash.ts";
 import { isLong, textFile } from "./paste.ts";
-import { keepPictures, kindOf, readPicture, takePictures, type Picture } from "./pictures.ts";
+import { isDocument, keepPictures, readPicture, takePictures, type Picture } from "./pictures.ts";
 
 /** Interval for polling a missing model, which may come back. */
 const pollIntervalMs = 15_000;
@@ -235,9 +235,17 @@ export class ComposerState {
     area.dispatchEvent(new InputEvent("input", { bubbles: true }));
   }
 
+  /** Whether recordings are transcribed here rather than sent to the model, which is not known to hear. */
+  get #readsRecordings(): boolean {
+    const { models, session } = this.#page;
+    return (
+      session.me?.transcription === true && models.modelOf(models.chosen)?.listed.abilities.audio !== true
+    );
+  }
+
   async attach(files: Iterable<File>): Promise<void> {
     for (const file of files) {
-      if (kindOf(file) === undefined) {
+      if (isDocument(file, this.#readsRecordings)) {
         void attachments.addFile(file);
         continue;
       }

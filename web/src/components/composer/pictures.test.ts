@@ -1,6 +1,6 @@
 /** Which files are attached as images, audio and video, and their size limits. */
 import { expect, test } from "vitest";
-import { kindOf, maxMediumBytes, readPicture } from "./pictures.ts";
+import { isDocument, kindOf, maxMediumBytes, readPicture } from "./pictures.ts";
 
 test("sounds and films go along as such, documents do not", () => {
   expect(kindOf({ type: "image/png" })).toBe("image");
@@ -19,4 +19,12 @@ test("a sound is read whole, and one that is too large is not", async () => {
   expect(sound).toMatchObject({ kind: "audio", name: "a.wav", url: "data:audio/wav;base64,UklGRg==" });
   const large = new File([new Uint8Array(maxMediumBytes + 1)], "b.mp4", { type: "video/mp4" });
   expect(await readPicture(large)).toBe("composer.mediumTooLarge");
+});
+
+test("recordings are attached as documents if they are transcribed, films only if they are too large for a model", () => {
+  const [sound, film, picture] = ["audio/mpeg", "video/mp4", "image/png"].map((type) => ({ type, size: 10 }));
+  const large = { type: "video/mp4", size: 8_000_000 };
+  for (const file of [sound, film, picture, large]) expect(isDocument(file!, false)).toBe(false);
+  expect([sound, film, picture, large].map((file) => isDocument(file!, true))).toEqual([true, false, false, true]);
+  expect(isDocument({ type: "application/pdf", size: 10 }, false)).toBe(true);
 });

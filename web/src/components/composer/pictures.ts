@@ -41,6 +41,13 @@ export function kindOf({ type }: Pick<File, "type">): Picture["kind"] | undefine
   return filmTypes.includes(type) ? "video" : undefined;
 }
 
+/** Whether the file is attached as a document, whose text the model gets. */
+export function isDocument(file: Pick<File, "type" | "size">, readsRecordings: boolean): boolean {
+  const kind = kindOf(file);
+  if (kind === undefined) return true;
+  return kind !== "image" && readsRecordings && (kind === "audio" || file.size > maxMediumBytes);
+}
+
 let nextId = 1;
 
 /** Returns the picture, or the key of the error message. */

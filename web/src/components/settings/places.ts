@@ -25,8 +25,18 @@ const prices = [
 
 const documentModels: Key[] = [
   "setting.knowledge.vision_model",
+  "setting.knowledge.transcription_model",
+  "setting.knowledge.transcription_mb",
+  "setting.knowledge.transcription_seconds",
   "setting.knowledge.graph_model",
   "setting.knowledge.rerank_model",
+];
+const readerSettings: Key[] = [
+  "setting.knowledge.reader_url",
+  "setting.knowledge.reader_kind",
+  "setting.knowledge.reader_key",
+  "setting.knowledge.reader_files",
+  "setting.knowledge.reader_seconds",
 ];
 const recognitionSettings: Key[] = ["setting.knowledge.ocr", "setting.knowledge.ocr_languages"];
 const settings = Object.keys(settingTitles).filter((key): key is Key => key.startsWith("setting."));
@@ -147,7 +157,8 @@ export const places: Record<string, Part[]> = {
       words: "embedding RAG",
     },
     { heading: "recognition.title", labels: recognitionSettings, words: "OCR Tesseract scan" },
-    { heading: "documents.models", labels: documentModels, words: "reranking vision graph" },
+    { heading: "reader.title", labels: readerSettings, words: "Tika Docling" },
+    { heading: "documents.models", labels: documentModels, words: "reranking vision graph audio Whisper" },
   ],
   people: [
     { also: ["people.new", "people.suspend", "reset.make", "invitations.title"] },

@@ -50,6 +50,10 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.area.embedding": "نموذج التضمين",
   "audit.embedding.change": "تغيير نموذج التضمين",
   "audit.embedding.try": "اختبار نموذج التضمين",
+  "reader.title": "قارئ المستندات",
+  "reader.intro":
+    "يمكن لبرنامج آخر، Apache Tika أو Docling، قراءة الملفات التي لا يقرؤها هذا الخادم، مثل ملفات Office القديمة.",
+  "reader.off": "لم يُحدَّد قارئ مستندات.",
   "documents.models": "نماذج المستندات",
   "documents.modelsIntro": "تعالج المستندات في الخلفية وعند البحث. تُحتسب رموزها المميزة ضمن الاستخدام.",
 };

@@ -41,6 +41,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.learn_facts": "اكتساب المعلومات من المحادثات",
   "job.read_documents": "قراءة المستندات",
   "job.read_pictures": "قراءة الصور والمستندات الممسوحة",
+  "job.read_remotely": "قراءة المستندات عبر خدمات أخرى",
   "job.embed_documents": "تضمين المستندات",
   "job.extract_graphs": "استخراج الرسوم البيانية المعرفية",
   "job.copy_graphs": "نسخ الرسوم البيانية إلى قاعدة بياناتها",

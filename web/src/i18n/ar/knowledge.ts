@@ -127,6 +127,7 @@ export const knowledge = {
   "knowledge.filter": "التصفية بالاسم",
   "knowledge.noneNamed": "لا توجد مستندات مطابقة",
   "knowledge.more": "عرض المزيد",
+  "knowledge.elsewhere": "تقرؤه خدمة أخرى…",
   "knowledge.looking": "جارٍ قراءة الصورة…",
   "knowledge.cancelDocument": "إيقاف",
   "knowledge.cancelOf": "إيقاف معالجة «{name}»",
@@ -272,6 +273,9 @@ export const knowledge = {
   "unreadable.unknown_format": "نوع الملف هذا غير مدعوم.",
   "unreadable.picture":
     "تحتاج الصور إلى التعرف على النص أو إلى نموذج رؤية، ولا يتوفر أي منهما على هذا الخادم. يمكن لمشرف تثبيت Tesseract أو تحديد knowledge.vision_model.",
+  "unreadable.recording":
+    "لم يُحدَّد نموذج للتفريغ، لذا لا يمكن قراءة التسجيلات. يمكن لمشرف تحديد knowledge.transcription_model.",
+  "unreadable.not_converted": "تعذّر على قارئ المستندات الخارجي قراءة الملف.",
   "unreadable.too_many_pixels": "الصورة كبيرة جدًا. الحد الأقصى {limit} ميغابكسل.",
   "unreadable.vision_failed": "حدث خطأ في نموذج الرؤية.",
   "unreadable.vision_late": "لا يستجيب نموذج الرؤية.",

@@ -65,6 +65,17 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "لغات التعرف على النص كما يسميها `tesseract --list-langs`. فارغ: كل اللغات المثبتة.",
   "knowledge.ocr_program": "برنامج Tesseract. فارغ: `tesseract` في `PATH` الخادم.",
   "knowledge.ocr": "هل يُتعرَّف على النص في الصفحات الممسوحة والصور إذا كان Tesseract مثبتًا.",
+  "knowledge.reader_url":
+    "عنوان قارئ مستندات خارجي: خادم Apache Tika، مثل `http://127.0.0.1:9998`، أو Docling، مثل `http://127.0.0.1:5001`. فارغ: لا شيء.",
+  "knowledge.reader_kind": "نوع قارئ المستندات الخارجي: `tika` أو `docling`.",
+  "knowledge.reader_key": "مفتاح قارئ المستندات الخارجي، إن طلب واحدًا.",
+  "knowledge.reader_files":
+    "الملفات التي يقرؤها قارئ المستندات الخارجي: `unreadable` (التي لا تُقرأ بطريقة أخرى)، أو `scans` (الصور والمستندات ذات الصفحات الممسوحة)، أو `all`، أو ذات لواحق معيّنة، مثل `unreadable, doc, xls`.",
+  "knowledge.reader_seconds": "الثواني المتاحة لقارئ المستندات الخارجي لكل ملف.",
+  "knowledge.transcription_model":
+    "معرّف نموذج يفرّغ التسجيلات (MP3 وM4A وWAV وOgg وFLAC وWebM وMP4) المرفوعة كمستندات. فارغ: لا تُقرأ.",
+  "knowledge.transcription_mb": "أكبر تسجيل يُفرَّغ، بالميغابايت. يقبل معظم المزوّدين 25 ميغابايت.",
+  "knowledge.transcription_seconds": "الثواني التي قد يستغرقها تفريغ تسجيل.",
   "knowledge.graph_model": "معرّف نموذج يستخرج الرسوم البيانية للمكتبات من مستنداتها. فارغ: لا رسوم بيانية.",
   "knowledge.graph_url": "عنوان قاعدة بيانات رسوم بيانية (Bolt) تحصل على نسخة منها. فارغ: بلا.",
   "knowledge.graph_user": "مستخدم قاعدة بيانات الرسوم البيانية.",

@@ -47,6 +47,10 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.area.embedding": "Embedding-Modell",
   "audit.embedding.change": "Embedding-Modell geändert",
   "audit.embedding.try": "Embedding-Modell getestet",
+  "reader.title": "Dokumentleser",
+  "reader.intro":
+    "Ein anderes Programm, Apache Tika oder Docling, kann Dateien lesen, die dieser Server nicht liest, etwa alte Office-Dateien.",
+  "reader.off": "Es ist kein Dokumentleser festgelegt.",
   "documents.models": "Modelle für Dokumente",
   "documents.modelsIntro":
     "Sie bearbeiten Dokumente im Hintergrund und bei Suchen. Ihre Tokens zählen zur Nutzung.",

@@ -41,6 +41,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.learn_facts": "Fakten aus Chats lernen",
   "job.read_documents": "Dokumente lesen",
   "job.read_pictures": "Bilder und Scans lesen",
+  "job.read_remotely": "Dokumente von Diensten lesen lassen",
   "job.embed_documents": "Embeddings berechnen",
   "job.extract_graphs": "Wissensgraphen extrahieren",
   "job.copy_graphs": "Graphen in die Graphdatenbank kopieren",

@@ -70,6 +70,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.filter": "Nach Namen filtern",
   "knowledge.noneNamed": "Keine passenden Dokumente",
   "knowledge.more": "Mehr anzeigen",
+  "knowledge.elsewhere": "Wird von einem anderen Dienst gelesen…",
   "knowledge.looking": "Bild wird gelesen…",
   "knowledge.cancelDocument": "Stoppen",
   "knowledge.cancelOf": "Verarbeitung von „{name}“ stoppen",
@@ -207,6 +208,9 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "unreadable.unknown_format": "Dieser Dateityp wird nicht unterstützt.",
   "unreadable.picture":
     "Bilder brauchen Texterkennung oder ein Vision-Modell, und dieser Server hat beides nicht. Die Administration kann Tesseract installieren oder knowledge.vision_model festlegen.",
+  "unreadable.recording":
+    "Es ist kein Modell für Transkription festgelegt, daher werden Aufnahmen nicht gelesen. Die Administration kann knowledge.transcription_model festlegen.",
+  "unreadable.not_converted": "Der externe Dokumentleser konnte die Datei nicht lesen.",
   "unreadable.too_many_pixels": "Das Bild ist zu groß. Das Limit beträgt {limit} Megapixel.",
   "unreadable.vision_failed": "Das Vision-Modell ist fehlgeschlagen.",
   "unreadable.vision_late": "Das Vision-Modell antwortet nicht.",

@@ -202,6 +202,17 @@ export const sentences: Record<keyof Messages, Entry> = {
   built_in_broken:
     "Das integrierte Modell konnte nicht geladen werden. Näheres steht im Protokoll des Servers.",
   not_in_form_of: "{name} hat nicht im gewünschten Format geantwortet.",
+  no_transcription:
+    "{model} kann keine Aufnahmen transkribieren: Die Verbindung ist von der Art {kind}. Legen Sie ein Modell für Transkription fest.",
+  reader_unreachable: "Der externe Dokumentleser ist nicht erreichbar.",
+  reader_slow: "Der externe Dokumentleser brauchte länger als {seconds} s.",
+  reader_busy: "Der externe Dokumentleser ist überlastet.",
+  reader_refused: "Der externe Dokumentleser hat die Datei abgelehnt (HTTP {status}).",
+  reader_failed: "Der externe Dokumentleser konnte die Datei nicht lesen.",
+  reader_answer_over: "Die Antwort des externen Dokumentlesers ist größer als {limit} MB.",
+  reader_other:
+    "An der Adresse des externen Dokumentlesers antwortet etwas anderes. Prüfen Sie knowledge.reader_url und knowledge.reader_kind.",
+  recording_too_large: "Die Aufnahme ist zu groß. Höchstens {limit} MB werden transkribiert.",
   said_nothing: "{name} hat das Bild nicht beschrieben.",
   only_words: "Nur Stichwörter wurden verglichen, keine Bedeutungen: {why}",
   not_embedded_yet:

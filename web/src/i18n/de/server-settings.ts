@@ -75,6 +75,18 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "Die Sprachen der Texterkennung, wie `tesseract --list-langs` sie nennt. Leer: alle installierten.",
   "knowledge.ocr_program": "Das Programm Tesseract. Leer: `tesseract` im `PATH` des Servers.",
   "knowledge.ocr": "Ob Text in gescannten Seiten und Bildern erkannt wird, wenn Tesseract installiert ist.",
+  "knowledge.reader_url":
+    "Adresse eines externen Dokumentlesers: eines Servers von Apache Tika, etwa `http://127.0.0.1:9998`, oder von Docling, etwa `http://127.0.0.1:5001`. Leer: keiner.",
+  "knowledge.reader_kind": "Art des externen Dokumentlesers: `tika` oder `docling`.",
+  "knowledge.reader_key": "Schlüssel des externen Dokumentlesers, falls er einen verlangt.",
+  "knowledge.reader_files":
+    "Dateien, die der externe Dokumentleser liest: `unreadable` (sonst nicht lesbare), `scans` (Bilder und Dokumente mit gescannten Seiten), `all` oder solche mit bestimmten Endungen, etwa `unreadable, doc, xls`.",
+  "knowledge.reader_seconds": "Sekunden, die der externe Dokumentleser für eine Datei hat.",
+  "knowledge.transcription_model":
+    "ID eines Modells, das Aufnahmen (MP3, M4A, WAV, Ogg, FLAC, WebM, MP4) unter den Dokumenten transkribiert. Leer: keines.",
+  "knowledge.transcription_mb":
+    "Größte Aufnahme, die transkribiert wird, in MB. Die meisten Anbieter nehmen 25 MB an.",
+  "knowledge.transcription_seconds": "Sekunden, die die Transkription einer Aufnahme dauern darf.",
   "knowledge.graph_model":
     "ID eines Modells, das Wissensgraphen aus Sammlungen extrahiert. Leer: keine Graphen.",
   "knowledge.graph_url":

@@ -40,6 +40,10 @@ export const embedding = {
   "audit.area.embedding": "Embedding model",
   "audit.embedding.change": "Changed embedding model",
   "audit.embedding.try": "Tested embedding model",
+  "reader.title": "Document reader",
+  "reader.intro":
+    "A program elsewhere, Apache Tika or Docling, can read files that this server can’t read, such as old Office files.",
+  "reader.off": "No document reader is set.",
   "documents.models": "Models for documents",
   "documents.modelsIntro":
     "They work on documents in the background and in searches. Their tokens count towards usage.",

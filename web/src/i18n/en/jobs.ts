@@ -38,6 +38,7 @@ export const jobs = {
   "job.learn_facts": "Learn facts from chats",
   "job.read_documents": "Read documents",
   "job.read_pictures": "Read pictures and scans",
+  "job.read_remotely": "Have documents read by services",
   "job.embed_documents": "Embed documents",
   "job.extract_graphs": "Extract knowledge graphs",
   "job.copy_graphs": "Copy graphs to the graph database",

@@ -60,6 +60,7 @@ export const knowledge = {
   "knowledge.filter": "Filter by name",
   "knowledge.noneNamed": "No matching documents",
   "knowledge.more": "Show more",
+  "knowledge.elsewhere": "Being read by another service…",
   "knowledge.looking": "Reading image…",
   "knowledge.cancelDocument": "Stop",
   "knowledge.cancelOf": "Stop processing “{name}”",
@@ -190,6 +191,9 @@ export const knowledge = {
   "unreadable.unknown_format": "This file type isn’t supported.",
   "unreadable.picture":
     "Images need text recognition or a vision model, and this server has neither. An administrator can install Tesseract or set knowledge.vision_model.",
+  "unreadable.recording":
+    "No model for transcription is set, so recordings can’t be read. An administrator can set knowledge.transcription_model.",
+  "unreadable.not_converted": "The external document reader couldn’t read the file.",
   "unreadable.too_many_pixels": "The image is too large. The limit is {limit} megapixels.",
   "unreadable.vision_failed": "The vision model failed.",
   "unreadable.vision_late": "The vision model isn’t responding.",

@@ -45,6 +45,10 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.area.embedding": "Modelo de embeddings",
   "audit.embedding.change": "Modelo de embeddings modificado",
   "audit.embedding.try": "Modelo de embeddings probado",
+  "reader.title": "Lector de documentos",
+  "reader.intro":
+    "Otro programa, Apache Tika o Docling, puede leer archivos que este servidor no lee, como los archivos antiguos de Office.",
+  "reader.off": "No hay ningún lector de documentos configurado.",
   "documents.models": "Modelos para documentos",
   "documents.modelsIntro":
     "Procesan los documentos en segundo plano y en las búsquedas. Sus tokens cuentan como uso.",

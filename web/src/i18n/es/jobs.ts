@@ -41,6 +41,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.learn_facts": "Aprender datos de los chats",
   "job.read_documents": "Leer documentos",
   "job.read_pictures": "Leer imágenes y escaneos",
+  "job.read_remotely": "Leer documentos con otros servicios",
   "job.embed_documents": "Generar embeddings de documentos",
   "job.extract_graphs": "Extraer grafos de conocimiento",
   "job.copy_graphs": "Copiar grafos a la base de datos de grafos",

@@ -84,6 +84,7 @@ export const knowledge = {
   "knowledge.filter": "Filtrar por nombre",
   "knowledge.noneNamed": "No hay documentos que coincidan",
   "knowledge.more": "Mostrar más",
+  "knowledge.elsewhere": "Leyendo con otro servicio…",
   "knowledge.looking": "Leyendo la imagen…",
   "knowledge.cancelDocument": "Detener",
   "knowledge.cancelOf": "Dejar de procesar «{name}»",
@@ -230,6 +231,9 @@ export const knowledge = {
   "unreadable.unknown_format": "Este tipo de archivo no es compatible.",
   "unreadable.picture":
     "Las imágenes necesitan reconocimiento de texto o un modelo de visión, y este servidor no tiene ninguno de los dos. Un administrador puede instalar Tesseract o configurar knowledge.vision_model.",
+  "unreadable.recording":
+    "No hay ningún modelo de transcripción configurado, así que las grabaciones no se pueden leer. Un administrador puede configurar knowledge.transcription_model.",
+  "unreadable.not_converted": "El lector de documentos externo no pudo leer el archivo.",
   "unreadable.too_many_pixels": "La imagen es demasiado grande. El límite es de {limit} megapíxeles.",
   "unreadable.vision_failed": "El modelo de visión falló.",
   "unreadable.vision_late": "El modelo de visión no responde.",

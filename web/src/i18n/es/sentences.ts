@@ -215,6 +215,17 @@ export const sentences: Record<keyof Messages, Entry> = {
     "El modelo integrado no está instalado: falta {file}. Un administrador puede instalarlo como se describe en la página del manual sobre documentos.",
   built_in_broken: "El modelo integrado no se puede cargar. Consulta el registro del servidor.",
   not_in_form_of: "{name} no respondió en el formato solicitado.",
+  no_transcription:
+    "{model} no puede transcribir grabaciones: su conexión es de tipo {kind}. Indica un modelo de transcripción.",
+  reader_unreachable: "No se puede acceder al lector de documentos externo.",
+  reader_slow: "El lector de documentos externo tardó más de {seconds} s.",
+  reader_busy: "El lector de documentos externo está sobrecargado.",
+  reader_refused: "El lector de documentos externo rechazó el archivo (HTTP {status}).",
+  reader_failed: "El lector de documentos externo no pudo leer el archivo.",
+  reader_answer_over: "La respuesta del lector de documentos externo supera los {limit} MB.",
+  reader_other:
+    "Lo que responde en la dirección del lector de documentos externo es otra cosa. Revisa knowledge.reader_url y knowledge.reader_kind.",
+  recording_too_large: "La grabación es demasiado grande. Se transcriben como máximo {limit} MB.",
   said_nothing: "{name} no describió la imagen.",
 
   only_words: "Solo se compararon palabras clave, no significados: {why}",

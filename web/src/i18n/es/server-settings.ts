@@ -76,6 +76,18 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.ocr_program": "El programa Tesseract. Vacío: `tesseract` en el `PATH` del servidor.",
   "knowledge.ocr":
     "Si se reconoce el texto de páginas escaneadas e imágenes cuando Tesseract está instalado.",
+  "knowledge.reader_url":
+    "Dirección de un lector de documentos externo: un servidor de Apache Tika, como `http://127.0.0.1:9998`, o de Docling, como `http://127.0.0.1:5001`. Vacío: ninguno.",
+  "knowledge.reader_kind": "Tipo del lector de documentos externo: `tika` o `docling`.",
+  "knowledge.reader_key": "Clave del lector de documentos externo, si pide una.",
+  "knowledge.reader_files":
+    "Archivos que lee el lector de documentos externo: `unreadable` (los que no se leen de otro modo), `scans` (imágenes y documentos con páginas escaneadas), `all`, o los de ciertas extensiones, como `unreadable, doc, xls`.",
+  "knowledge.reader_seconds": "Segundos que tiene el lector de documentos externo para un archivo.",
+  "knowledge.transcription_model":
+    "ID de un modelo que transcribe las grabaciones (MP3, M4A, WAV, Ogg, FLAC, WebM, MP4) que hay entre los documentos. Vacío: no se leen.",
+  "knowledge.transcription_mb":
+    "Grabación más grande que se transcribe, en MB. La mayoría de los proveedores acepta 25 MB.",
+  "knowledge.transcription_seconds": "Segundos que puede durar la transcripción de una grabación.",
   "knowledge.graph_model":
     "Modelo que extrae los grafos de conocimiento de las colecciones. Vacío: no hay grafos.",
   "knowledge.graph_url":

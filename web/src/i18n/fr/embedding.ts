@@ -47,6 +47,10 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.area.embedding": "Modèle d’embedding",
   "audit.embedding.change": "Modèle d’embedding modifié",
   "audit.embedding.try": "Modèle d’embedding testé",
+  "reader.title": "Lecteur de documents",
+  "reader.intro":
+    "Un autre programme, Apache Tika ou Docling, peut lire les fichiers que ce serveur ne lit pas, comme les anciens fichiers Office.",
+  "reader.off": "Aucun lecteur de documents n’est défini.",
   "documents.models": "Modèles pour les documents",
   "documents.modelsIntro":
     "Ils traitent les documents en arrière-plan et lors des recherches. Leurs tokens comptent dans l’utilisation.",

@@ -41,6 +41,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.learn_facts": "Apprendre des informations à partir des chats",
   "job.read_documents": "Lire les documents",
   "job.read_pictures": "Lire les images et les numérisations",
+  "job.read_remotely": "Faire lire les documents par des services",
   "job.embed_documents": "Calculer les embeddings des documents",
   "job.extract_graphs": "Extraire les graphes de connaissances",
   "job.copy_graphs": "Copier les graphes vers la base de graphes",

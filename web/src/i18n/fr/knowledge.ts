@@ -88,6 +88,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.filter": "Filtrer par nom",
   "knowledge.noneNamed": "Aucun document correspondant",
   "knowledge.more": "Afficher plus",
+  "knowledge.elsewhere": "Lecture par un autre service…",
   "knowledge.looking": "Lecture de l’image…",
   "knowledge.cancelDocument": "Arrêter",
   "knowledge.cancelOf": "Arrêter le traitement de « {name} »",
@@ -236,6 +237,9 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "unreadable.unknown_format": "Ce type de fichier n’est pas pris en charge.",
   "unreadable.picture":
     "Les images nécessitent la reconnaissance de texte ou un modèle de vision, et ce serveur n’a ni l’une ni l’autre. Un administrateur peut installer Tesseract ou définir knowledge.vision_model.",
+  "unreadable.recording":
+    "Aucun modèle de transcription n’est défini, les enregistrements ne peuvent donc pas être lus. Un administrateur peut définir knowledge.transcription_model.",
+  "unreadable.not_converted": "Le lecteur de documents externe n’a pas pu lire le fichier.",
   "unreadable.too_many_pixels": "L’image est trop grande. La limite est de {limit} mégapixels.",
   "unreadable.vision_failed": "Le modèle de vision a rencontré une erreur.",
   "unreadable.vision_late": "Le modèle de vision ne répond pas.",

@@ -218,6 +218,17 @@ export const sentences: Record<keyof Messages, Entry> = {
     "Le modèle intégré n’est pas installé : {file} est absent. Un administrateur peut l’installer comme décrit à la page du manuel sur les documents.",
   built_in_broken: "Le modèle intégré n’a pas pu être chargé. Consultez le journal du serveur.",
   not_in_form_of: "{name} n’a pas répondu au format demandé.",
+  no_transcription:
+    "{model} ne peut pas transcrire d’enregistrements : sa connexion est de type {kind}. Indiquez un modèle de transcription.",
+  reader_unreachable: "Le lecteur de documents externe est injoignable.",
+  reader_slow: "Le lecteur de documents externe a mis plus de {seconds} s.",
+  reader_busy: "Le lecteur de documents externe est surchargé.",
+  reader_refused: "Le lecteur de documents externe a refusé le fichier (HTTP {status}).",
+  reader_failed: "Le lecteur de documents externe n’a pas pu lire le fichier.",
+  reader_answer_over: "La réponse du lecteur de documents externe dépasse {limit} Mo.",
+  reader_other:
+    "Ce qui répond à l’adresse du lecteur de documents externe est autre chose. Vérifiez knowledge.reader_url et knowledge.reader_kind.",
+  recording_too_large: "L’enregistrement est trop volumineux. Au plus {limit} Mo sont transcrits.",
   said_nothing: "{name} n’a pas décrit l’image.",
 
   only_words: "Seuls les mots-clés ont été comparés, pas le sens : {why}",

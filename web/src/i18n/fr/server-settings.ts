@@ -75,6 +75,18 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.ocr_program": "Le programme Tesseract. Vide : `tesseract` dans le `PATH` du serveur.",
   "knowledge.ocr":
     "Si le texte des pages numérisées et des images est reconnu, lorsque Tesseract est installé.",
+  "knowledge.reader_url":
+    "Adresse d’un lecteur de documents externe : un serveur Apache Tika, par exemple `http://127.0.0.1:9998`, ou Docling, par exemple `http://127.0.0.1:5001`. Vide : aucun.",
+  "knowledge.reader_kind": "Type du lecteur de documents externe : `tika` ou `docling`.",
+  "knowledge.reader_key": "Clé du lecteur de documents externe, s’il en demande une.",
+  "knowledge.reader_files":
+    "Fichiers lus par le lecteur de documents externe : `unreadable` (ceux qui ne sont pas lus autrement), `scans` (images et documents avec des pages numérisées), `all`, ou ceux avec certaines extensions, par exemple `unreadable, doc, xls`.",
+  "knowledge.reader_seconds": "Secondes accordées au lecteur de documents externe pour un fichier.",
+  "knowledge.transcription_model":
+    "Identifiant d’un modèle qui transcrit les enregistrements (MP3, M4A, WAV, Ogg, FLAC, WebM, MP4) parmi les documents. Vide : ils ne sont pas lus.",
+  "knowledge.transcription_mb":
+    "Plus grand enregistrement transcrit, en Mo. La plupart des fournisseurs acceptent 25 Mo.",
+  "knowledge.transcription_seconds": "Secondes que peut prendre la transcription d’un enregistrement.",
   "knowledge.graph_model": "Modèle qui extrait les graphes des collections. Vide : pas de graphes.",
   "knowledge.graph_url":
     "Base de graphes Bolt, comme Neo4j, qui reçoit une copie des graphes. Vide : aucune.",

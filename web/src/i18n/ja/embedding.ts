@@ -44,6 +44,10 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.area.embedding": "埋め込みモデル",
   "audit.embedding.change": "埋め込みモデルを変更",
   "audit.embedding.try": "埋め込みモデルをテスト",
+  "reader.title": "文書リーダー",
+  "reader.intro":
+    "別のプログラム（Apache Tika または Docling）が、旧形式の Office ファイルなど、このサーバーでは読めないファイルを読み取れます。",
+  "reader.off": "文書リーダーは設定されていません。",
   "documents.models": "ドキュメント用のモデル",
   "documents.modelsIntro":
     "バックグラウンドと検索時にドキュメントを処理します。トークンは使用量に含まれます。",

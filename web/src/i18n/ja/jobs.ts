@@ -41,6 +41,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.learn_facts": "チャットからの情報の学習",
   "job.read_documents": "ドキュメントの読み取り",
   "job.read_pictures": "画像とスキャンの読み取り",
+  "job.read_remotely": "ほかのサービスによるドキュメントの読み取り",
   "job.embed_documents": "ドキュメントの埋め込み",
   "job.extract_graphs": "ナレッジグラフの抽出",
   "job.copy_graphs": "グラフデータベースへのグラフのコピー",

@@ -61,6 +61,7 @@ export const knowledge = {
   "knowledge.filter": "名前で絞り込み",
   "knowledge.noneNamed": "一致するドキュメントはありません",
   "knowledge.more": "さらに表示",
+  "knowledge.elsewhere": "別のサービスが読み取り中…",
   "knowledge.looking": "画像を読み取り中…",
   "knowledge.cancelDocument": "停止",
   "knowledge.cancelOf": "「{name}」の処理を停止",
@@ -190,6 +191,9 @@ export const knowledge = {
   "unreadable.unknown_format": "このファイルの種類には対応していません。",
   "unreadable.picture":
     "画像には文字認識かビジョンモデルが必要ですが、このサーバーにはどちらもありません。管理者は Tesseract をインストールするか、knowledge.vision_model を設定できます。",
+  "unreadable.recording":
+    "文字起こしのモデルが設定されていないため、録音を読み取れません。管理者は knowledge.transcription_model を設定できます。",
+  "unreadable.not_converted": "外部の文書リーダーはこのファイルを読み取れませんでした。",
   "unreadable.too_many_pixels": "画像が大きすぎます。上限は {limit} メガピクセルです。",
   "unreadable.vision_failed": "ビジョンモデルでエラーが発生しました。",
   "unreadable.vision_late": "ビジョンモデルが応答していません。",

@@ -173,6 +173,17 @@ export const sentences: Record<keyof Messages, Entry> = {
     "組み込みモデルがインストールされていません（{file} がありません）。管理者は、マニュアルのドキュメントに関するページの手順でインストールできます。",
   built_in_broken: "組み込みモデルを読み込めません。サーバーのログを確認してください。",
   not_in_form_of: "{name} は指定された形式で回答しませんでした。",
+  no_transcription:
+    "{model} は録音を文字起こしできません。接続の種類は {kind} です。文字起こし用のモデルを指定してください。",
+  reader_unreachable: "外部の文書リーダーに接続できません。",
+  reader_slow: "外部の文書リーダーが {seconds} 秒以内に応答しませんでした。",
+  reader_busy: "外部の文書リーダーが過負荷です。",
+  reader_refused: "外部の文書リーダーがファイルを拒否しました（HTTP {status}）。",
+  reader_failed: "外部の文書リーダーはこのファイルを読み取れませんでした。",
+  reader_answer_over: "外部の文書リーダーの応答が {limit} MB を超えています。",
+  reader_other:
+    "外部の文書リーダーのアドレスで別のものが応答しています。knowledge.reader_url と knowledge.reader_kind を確認してください。",
+  recording_too_large: "録音が大きすぎます。文字起こしできるのは {limit} MB までです。",
   said_nothing: "{name} は画像の説明を返しませんでした。",
   only_words: "キーワードのみで検索しました。セマンティック検索は行われていません：{why}",
   not_embedded_yet:

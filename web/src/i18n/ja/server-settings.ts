@@ -70,6 +70,18 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "文字認識の言語。`tesseract --list-langs` の表記で指定します。空：インストール済みのすべて。",
   "knowledge.ocr_program": "Tesseract プログラム。空：サーバーの `PATH` にある `tesseract`。",
   "knowledge.ocr": "Tesseract がインストールされている場合に、スキャンされたページと画像の文字を認識するか。",
+  "knowledge.reader_url":
+    "外部の文書リーダーのアドレス：Apache Tika サーバー（例：`http://127.0.0.1:9998`）または Docling サーバー（例：`http://127.0.0.1:5001`）。空：なし。",
+  "knowledge.reader_kind": "外部の文書リーダーの種類：`tika` または `docling`。",
+  "knowledge.reader_key": "外部の文書リーダーがキーを必要とする場合のキー。",
+  "knowledge.reader_files":
+    "外部の文書リーダーが読むファイル：`unreadable`（ほかの方法で読めないもの）、`scans`（画像とスキャンページを含む文書）、`all`、または特定の拡張子のもの（例：`unreadable, doc, xls`）。",
+  "knowledge.reader_seconds": "外部の文書リーダーが 1 ファイルに使える秒数。",
+  "knowledge.transcription_model":
+    "ドキュメントとしての録音（MP3、M4A、WAV、Ogg、FLAC、WebM、MP4）を文字起こしするモデル。空：録音を読みません。",
+  "knowledge.transcription_mb":
+    "文字起こしする録音の最大サイズ（MB）。多くのプロバイダーの上限は 25 MB です。",
+  "knowledge.transcription_seconds": "1 件の録音の文字起こしにかけられる秒数。",
   "knowledge.graph_model": "コレクションのナレッジグラフを抽出するモデル。空：グラフなし。",
   "knowledge.graph_url":
     "グラフのコピーを保存する、Bolt 対応のグラフデータベース（Neo4j など）のアドレス。空：なし。",

@@ -45,6 +45,10 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.area.embedding": "Modelo de embeddings",
   "audit.embedding.change": "Alterou o modelo de embeddings",
   "audit.embedding.try": "Testou um modelo de embeddings",
+  "reader.title": "Leitor de documentos",
+  "reader.intro":
+    "Outro programa, Apache Tika ou Docling, pode ler arquivos que este servidor não lê, como arquivos antigos do Office.",
+  "reader.off": "Nenhum leitor de documentos está definido.",
   "documents.models": "Modelos para documentos",
   "documents.modelsIntro":
     "Eles processam documentos em segundo plano e nas buscas. Seus tokens contam no uso.",

@@ -41,6 +41,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.learn_facts": "Aprender fatos dos chats",
   "job.read_documents": "Ler documentos",
   "job.read_pictures": "Ler imagens e digitalizações",
+  "job.read_remotely": "Ler documentos com outros serviços",
   "job.embed_documents": "Gerar embeddings de documentos",
   "job.extract_graphs": "Extrair grafos de conhecimento",
   "job.copy_graphs": "Copiar grafos para o banco de grafos",

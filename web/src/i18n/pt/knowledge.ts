@@ -87,6 +87,7 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "knowledge.filter": "Filtrar por nome",
   "knowledge.noneNamed": "Nenhum documento encontrado",
   "knowledge.more": "Mostrar mais",
+  "knowledge.elsewhere": "Lendo com outro serviço…",
   "knowledge.looking": "Lendo imagem…",
   "knowledge.cancelDocument": "Parar",
   "knowledge.cancelOf": "Parar de processar “{name}”",
@@ -228,6 +229,9 @@ export const knowledge: Record<keyof typeof en, Entry> = {
   "unreadable.unknown_format": "Este tipo de arquivo não é compatível.",
   "unreadable.picture":
     "Imagens exigem reconhecimento de texto ou um modelo de visão, e este servidor não tem nenhum dos dois. Um administrador pode instalar o Tesseract ou definir knowledge.vision_model.",
+  "unreadable.recording":
+    "Nenhum modelo de transcrição está definido, então as gravações não podem ser lidas. Um administrador pode definir knowledge.transcription_model.",
+  "unreadable.not_converted": "O leitor de documentos externo não conseguiu ler o arquivo.",
   "unreadable.too_many_pixels": "A imagem é grande demais. O limite é de {limit} megapixels.",
   "unreadable.vision_failed": "O modelo de visão falhou.",
   "unreadable.vision_late": "O modelo de visão não responde.",

@@ -211,6 +211,17 @@ export const sentences: Record<keyof Messages, Entry> = {
     "O modelo integrado não está instalado: falta {file}. Um administrador pode instalá-lo como descrito na página do manual sobre documentos.",
   built_in_broken: "O modelo integrado não pode ser carregado. Veja o log do servidor.",
   not_in_form_of: "{name} não respondeu no formato solicitado.",
+  no_transcription:
+    "{model} não consegue transcrever gravações: sua conexão é do tipo {kind}. Indique um modelo de transcrição.",
+  reader_unreachable: "Não é possível acessar o leitor de documentos externo.",
+  reader_slow: "O leitor de documentos externo levou mais de {seconds} s.",
+  reader_busy: "O leitor de documentos externo está sobrecarregado.",
+  reader_refused: "O leitor de documentos externo recusou o arquivo (HTTP {status}).",
+  reader_failed: "O leitor de documentos externo não conseguiu ler o arquivo.",
+  reader_answer_over: "A resposta do leitor de documentos externo passa de {limit} MB.",
+  reader_other:
+    "O que responde no endereço do leitor de documentos externo é outra coisa. Verifique knowledge.reader_url e knowledge.reader_kind.",
+  recording_too_large: "A gravação é grande demais. No máximo {limit} MB são transcritos.",
   said_nothing: "{name} não descreveu a imagem.",
   only_words: "Só palavras-chave foram comparadas, não significados: {why}",
   not_embedded_yet:

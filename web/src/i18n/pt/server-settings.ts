@@ -73,6 +73,17 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.ocr_program": "O programa Tesseract. Vazio: `tesseract` no `PATH` do servidor.",
   "knowledge.ocr":
     "Se o texto de páginas digitalizadas e imagens é reconhecido, quando o Tesseract está instalado.",
+  "knowledge.reader_url":
+    "Endereço de um leitor de documentos externo: um servidor do Apache Tika, como `http://127.0.0.1:9998`, ou do Docling, como `http://127.0.0.1:5001`. Vazio: nenhum.",
+  "knowledge.reader_kind": "Tipo do leitor de documentos externo: `tika` ou `docling`.",
+  "knowledge.reader_key": "Chave do leitor de documentos externo, se ele exigir uma.",
+  "knowledge.reader_files":
+    "Arquivos que o leitor de documentos externo lê: `unreadable` (os que não são lidos de outra forma), `scans` (imagens e documentos com páginas digitalizadas), `all`, ou os de certas extensões, como `unreadable, doc, xls`.",
+  "knowledge.reader_seconds": "Segundos que o leitor de documentos externo tem para um arquivo.",
+  "knowledge.transcription_model":
+    "ID de um modelo que transcreve as gravações (MP3, M4A, WAV, Ogg, FLAC, WebM, MP4) entre os documentos. Vazio: não são lidas.",
+  "knowledge.transcription_mb": "Maior gravação transcrita, em MB. A maioria dos provedores aceita 25 MB.",
+  "knowledge.transcription_seconds": "Segundos que a transcrição de uma gravação pode levar.",
   "knowledge.graph_model": "Modelo que extrai os grafos das coleções. Vazio: não há grafos.",
   "knowledge.graph_url":
     "Banco de grafos com Bolt, como o Neo4j, que recebe uma cópia dos grafos. Vazio: nenhum.",

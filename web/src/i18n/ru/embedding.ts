@@ -48,6 +48,10 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.area.embedding": "Модель эмбеддингов",
   "audit.embedding.change": "Изменена модель эмбеддингов",
   "audit.embedding.try": "Проверена модель эмбеддингов",
+  "reader.title": "Внешняя программа чтения",
+  "reader.intro":
+    "Другая программа, Apache Tika или Docling, может читать файлы, которые не читает этот сервер, например старые файлы Office.",
+  "reader.off": "Внешняя программа чтения не задана.",
   "documents.models": "Модели для документов",
   "documents.modelsIntro":
     "Они обрабатывают документы в фоне и при поиске. Их токены учитываются в использовании.",

@@ -41,6 +41,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.learn_facts": "Извлечение фактов из чатов",
   "job.read_documents": "Чтение документов",
   "job.read_pictures": "Чтение изображений и сканов",
+  "job.read_remotely": "Чтение документов внешними службами",
   "job.embed_documents": "Векторизация документов",
   "job.extract_graphs": "Построение графов знаний",
   "job.copy_graphs": "Копирование графов в графовую базу данных",

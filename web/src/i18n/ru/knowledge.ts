@@ -110,6 +110,7 @@ export const knowledge = {
   "knowledge.filter": "Фильтр по имени",
   "knowledge.noneNamed": "Ничего не найдено",
   "knowledge.more": "Показать ещё",
+  "knowledge.elsewhere": "Читает другая служба…",
   "knowledge.looking": "Чтение изображения…",
   "knowledge.cancelDocument": "Остановить",
   "knowledge.cancelOf": "Остановить обработку «{name}»",
@@ -255,6 +256,9 @@ export const knowledge = {
   "unreadable.unknown_format": "Файлы этого типа не поддерживаются.",
   "unreadable.picture":
     "Для изображений нужно распознавание текста или модель с распознаванием изображений, а на этом сервере нет ни того, ни другого. Администратор может установить Tesseract или задать knowledge.vision_model.",
+  "unreadable.recording":
+    "Модель для расшифровки не задана, поэтому записи не читаются. Администратор может задать knowledge.transcription_model.",
+  "unreadable.not_converted": "Внешняя программа не смогла прочитать файл.",
   "unreadable.too_many_pixels": "Изображение слишком большое. Максимум — {limit} мегапикселей.",
   "unreadable.vision_failed": "Ошибка модели для изображений.",
   "unreadable.vision_late": "Модель для изображений не отвечает.",

@@ -71,6 +71,18 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "Языки распознавания текста, как их называет `tesseract --list-langs`. Пусто: все установленные.",
   "knowledge.ocr_program": "Программа Tesseract. Пусто: `tesseract` из `PATH` сервера.",
   "knowledge.ocr": "Распознаётся ли текст на сканах и изображениях, если установлен Tesseract.",
+  "knowledge.reader_url":
+    "Адрес внешней программы чтения документов: сервера Apache Tika, например `http://127.0.0.1:9998`, или Docling, например `http://127.0.0.1:5001`. Пусто: нет.",
+  "knowledge.reader_kind": "Вид внешней программы чтения: `tika` или `docling`.",
+  "knowledge.reader_key": "Ключ внешней программы чтения, если он ей нужен.",
+  "knowledge.reader_files":
+    "Какие файлы читает внешняя программа: `unreadable` (те, что иначе не прочитать), `scans` (изображения и документы со сканами), `all` или файлы с названными расширениями, например `unreadable, doc, xls`.",
+  "knowledge.reader_seconds": "Сколько секунд у внешней программы на файл.",
+  "knowledge.transcription_model":
+    "Модель, которая расшифровывает записи (MP3, M4A, WAV, Ogg, FLAC, WebM, MP4), загруженные как документы. Пусто: их не читают.",
+  "knowledge.transcription_mb":
+    "Наибольшая запись, которую отдают на расшифровку, МБ. Большинство провайдеров принимает 25 МБ.",
+  "knowledge.transcription_seconds": "Сколько секунд может занять расшифровка записи.",
   "knowledge.graph_model": "Модель, которая читает документы для графов коллекций. Пусто: графов нет.",
   "knowledge.graph_url":
     "Графовая база данных с протоколом Bolt, например Neo4j, где хранится копия графов. Пусто: нет.",

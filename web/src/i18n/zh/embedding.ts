@@ -42,6 +42,10 @@ export const embedding: Record<keyof typeof en, Entry> = {
   "audit.area.embedding": "嵌入模型",
   "audit.embedding.change": "更改了嵌入模型",
   "audit.embedding.try": "测试了嵌入模型",
+  "reader.title": "文档读取服务",
+  "reader.intro":
+    "另一个程序（Apache Tika 或 Docling）可以读取此服务器无法读取的文件，例如旧版 Office 文件。",
+  "reader.off": "未设置文档读取服务。",
   "documents.models": "文档模型",
   "documents.modelsIntro": "它们在后台和搜索时处理文档，其 Token 计入用量。",
 };

@@ -41,6 +41,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.learn_facts": "从对话中了解用户信息",
   "job.read_documents": "读取文档",
   "job.read_pictures": "读取图片和扫描件",
+  "job.read_remotely": "由其他服务读取文档",
   "job.embed_documents": "生成文档向量",
   "job.extract_graphs": "提取知识图谱",
   "job.copy_graphs": "将图谱复制到图数据库",

@@ -57,6 +57,7 @@ export const knowledge = {
   "knowledge.filter": "按名称筛选",
   "knowledge.noneNamed": "没有匹配的文档",
   "knowledge.more": "显示更多",
+  "knowledge.elsewhere": "正由其他服务读取…",
   "knowledge.looking": "正在读取图片…",
   "knowledge.cancelDocument": "停止",
   "knowledge.cancelOf": "停止处理“{name}”",
@@ -178,6 +179,8 @@ export const knowledge = {
   "unreadable.unknown_format": "不支持此文件类型。",
   "unreadable.picture":
     "图片需要文字识别或视觉模型，而此服务器两者都没有。管理员可以安装 Tesseract 或设置 knowledge.vision_model。",
+  "unreadable.recording": "未设置转写模型，因此无法读取录音。管理员可以设置 knowledge.transcription_model。",
+  "unreadable.not_converted": "外部文档读取服务无法读取该文件。",
   "unreadable.too_many_pixels": "图片过大。上限为 {limit} 百万像素。",
   "unreadable.vision_failed": "视觉模型出错。",
   "unreadable.vision_late": "视觉模型无响应。",

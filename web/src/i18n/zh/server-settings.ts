@@ -63,6 +63,17 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.ocr_languages": "文字识别的语言，名称同 `tesseract --list-langs`。留空：所有已安装的语言。",
   "knowledge.ocr_program": "Tesseract 程序。留空：服务器 `PATH` 中的 `tesseract`。",
   "knowledge.ocr": "安装了 Tesseract 时，是否识别扫描页和图片中的文字。",
+  "knowledge.reader_url":
+    "外部文档读取服务的地址：Apache Tika 服务器，例如 `http://127.0.0.1:9998`，或 Docling 服务器，例如 `http://127.0.0.1:5001`。留空：无。",
+  "knowledge.reader_kind": "外部文档读取服务的类型：`tika` 或 `docling`。",
+  "knowledge.reader_key": "外部文档读取服务的密钥（如果需要）。",
+  "knowledge.reader_files":
+    "由外部服务读取的文件：`unreadable`（其他方式无法读取的文件）、`scans`（图片和含扫描页的文档）、`all`，或指定扩展名的文件，例如 `unreadable, doc, xls`。",
+  "knowledge.reader_seconds": "外部文档读取服务处理一个文件的秒数。",
+  "knowledge.transcription_model":
+    "转写录音文档（MP3、M4A、WAV、Ogg、FLAC、WebM、MP4）的模型。留空：不读取录音。",
+  "knowledge.transcription_mb": "可转写的最大录音，单位 MB。多数提供商接受 25 MB。",
+  "knowledge.transcription_seconds": "转写一段录音可用的秒数。",
   "knowledge.graph_model": "从文档提取知识图谱的模型。留空：没有图谱。",
   "knowledge.graph_url": "保存图谱副本的图数据库（Bolt 协议，如 Neo4j）地址。留空：无。",
   "knowledge.graph_user": "图数据库的用户。",

@@ -35,3 +35,22 @@ test("pages that are images are told: recognized ones, and unread ones with the 
     "Recognized text, may contain errors.",
   );
 });
+
+test.each([
+  ["en", "reader_busy", {}, "The external document reader is overloaded."],
+  ["ru", "reader_busy", {}, "Внешняя программа чтения перегружена."],
+  [
+    "de",
+    "recording_too_large",
+    { limit: 25 },
+    "Die Aufnahme ist zu groß. Höchstens 25 MB werden transkribiert.",
+  ],
+] as const)(
+  "why a service did not read a document is said: %s, %s",
+  async (language, code, params, words) => {
+    prefer({ language });
+    await loadLanguage();
+    const message = "The external document reader is overloaded.";
+    expect(wordsOf({ code: "reader_failed", message, sentence: { code, params } })).toBe(words);
+  },
+);

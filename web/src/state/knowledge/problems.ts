@@ -1,6 +1,6 @@
 /** Translated reasons why a file could not be parsed, or a model call failed. */
 import type { DocumentProblem, SearchNote, Structure as DocumentStructure } from "../../api/knowledge.ts";
-import { t, type Key } from "../../i18n/index.svelte.ts";
+import { said, t, type Key } from "../../i18n/index.svelte.ts";
 
 const words: Record<string, Key> = {
   too_large: "unreadable.too_large",
@@ -15,6 +15,8 @@ const words: Record<string, Key> = {
   not_recognized: "unreadable.not_recognized",
   unknown_format: "unreadable.unknown_format",
   picture: "unreadable.picture",
+  recording: "unreadable.recording",
+  not_converted: "unreadable.not_converted",
   too_many_pixels: "unreadable.too_many_pixels",
   vision_failed: "unreadable.vision_failed",
   vision_late: "unreadable.vision_late",
@@ -41,7 +43,8 @@ function formatOf(format: string): string {
 
 export function wordsOf(problem: DocumentProblem | null): string {
   const key = problem && Object.hasOwn(words, problem.code) ? words[problem.code] : undefined;
-  if (!problem || !key) return problem?.message ?? t("knowledge.failed");
+  // Reasons of services have a sentence of their own.
+  if (!problem || !key) return problem ? said(problem) : t("knowledge.failed");
   return t(key, {
     mb: Math.floor((problem.limit_bytes ?? 0) / 1_000_000),
     limit: problem.limit ?? 0,

@@ -220,6 +220,7 @@ pub(super) const CASES: &[Case] = &[
     case("PUT", "/api/v1/embedding", Admin(400), 403).sends(r#"{"model":"nobody"}"#),
     case("POST", "/api/v1/embedding/test", Admin(400), 403).sends(r#"{"model":"nobody"}"#),
     case("GET", "/api/v1/text-recognition", Admin(200), 403),
+    case("GET", "/api/v1/document-reader", Admin(200), 403),
     // The small model calls around a chat
     case("GET", "/api/v1/pipelines", Admin(200), 403),
     case("PUT", "/api/v1/pipelines/{pipeline}", Admin(404), 403)

@@ -54,6 +54,9 @@ pub(in crate::http) struct DocumentView {
     /// Whether its pages are pictures, and wait for [text recognition](docs/knowledge/text-recognition.md) or the model that
     /// reads [images](docs/knowledge/collections.md#images).
     picture: bool,
+    /// Whether it waits for a service: a model that transcribes [recordings](docs/knowledge/recordings.md), or the
+    /// [external document reader](docs/knowledge/document-readers.md).
+    remote: bool,
     /// Why it could not be read.
     #[schemars(with = "Option<crate::documents::DocumentProblem>")]
     problem: Option<Value>,
@@ -80,6 +83,7 @@ impl DocumentView {
             size_bytes,
             state,
             picture,
+            remote,
             chunks,
             characters,
             cited,
@@ -96,6 +100,7 @@ impl DocumentView {
             size_bytes,
             state,
             picture,
+            remote,
             problem,
             chunks,
             characters,
@@ -115,6 +120,9 @@ struct DocumentStructure {
     title: Option<String>,
     pages: Vec<DocumentPage>,
     headings: Vec<DocumentHeading>,
+    /// When the parts of a [recording](docs/knowledge/recordings.md) begin. Left out if it is none.
+    #[schemars(skip_serializing_if = "Vec::is_empty")]
+    times: Vec<DocumentTime>,
     /// The numbers of pages whose text was [recognized](docs/knowledge/text-recognition.md), and may have errors. Left out
     /// if there are none.
     #[schemars(skip_serializing_if = "Vec::is_empty")]
@@ -152,6 +160,14 @@ enum UnreadReason {
 #[expect(dead_code, reason = "describes what is stored as JSON")]
 struct DocumentPage {
     number: u32,
+    start: usize,
+}
+
+/// A time in a recording.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what is stored as JSON")]
+struct DocumentTime {
+    seconds: u32,
     start: usize,
 }
 

@@ -69,6 +69,7 @@ fn passage(found: &Found) -> Value {
         start,
         end,
         page,
+        time,
         headings,
         text,
         scores,
@@ -76,7 +77,7 @@ fn passage(found: &Found) -> Value {
     } = found;
     json!({
         "collection": collection, "collection_name": collection_name, "document": document, "name": name,
-        "start": start, "end": end, "page": page, "headings": headings, "text": text, "score": scores.fused,
+        "start": start, "end": end, "page": page, "time": time, "headings": headings, "text": text, "score": scores.fused,
     })
 }
 
@@ -87,7 +88,7 @@ fn output() -> Value {
         "type": "object",
         "properties": {
             "collection": text, "collection_name": text, "document": text, "name": text,
-            "start": count, "end": count, "page": {"type": ["integer", "null"]},
+            "start": count, "end": count, "page": {"type": ["integer", "null"]}, "time": {"type": ["integer", "null"]},
             "headings": {"type": "array", "items": text}, "text": text, "score": {"type": "number"},
         },
         "required": ["collection", "document", "name", "start", "end", "text"],

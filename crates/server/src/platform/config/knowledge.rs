@@ -10,7 +10,10 @@ use outbound::plain_host;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::graph_database::{self, GraphDatabaseSettings};
+use super::{
+    document_services::{RawReader, ReaderSettings, TranscriptionSettings, transcription},
+    graph_database::{self, GraphDatabaseSettings},
+};
 
 /// Limits on documents, and the models that search them.
 #[derive(Debug, Clone)]
@@ -35,6 +38,10 @@ pub struct KnowledgeSettings {
     pub vision_model: Option<String>,
     /// Recognition of text in pictures; `None` if it is turned off.
     pub ocr: Option<OcrSettings>,
+    /// The external document reader; `None` if there is none.
+    pub reader: Option<ReaderSettings>,
+    /// The model that transcribes recordings; `None` if there is none.
+    pub transcription: Option<TranscriptionSettings>,
     /// The id of the model that extracts entities and relations; `None` if there are no graphs.
     pub graph_model: Option<String>,
     /// A graph database that holds a copy of the graphs and answers queries about them.
@@ -124,6 +131,14 @@ pub(super) struct RawKnowledge {
     ocr: bool,
     ocr_program: String,
     ocr_languages: Vec<String>,
+    reader_url: String,
+    reader_kind: String,
+    reader_key: String,
+    reader_files: String,
+    reader_seconds: u64,
+    transcription_model: String,
+    transcription_mb: u64,
+    transcription_seconds: u64,
     graph_model: String,
     graph_url: String,
     graph_user: String,
@@ -184,6 +199,19 @@ impl RawKnowledge {
             self.graph_password,
             self.graph_database,
         )?;
+        let reader = RawReader {
+            url: &self.reader_url,
+            kind: &self.reader_kind,
+            key: &self.reader_key,
+            files: &self.reader_files,
+            seconds: self.reader_seconds,
+        };
+        let reader = reader.check()?;
+        let transcription = transcription(
+            &self.transcription_model,
+            self.transcription_mb,
+            self.transcription_seconds,
+        )?;
         let model = self.embedding_model.trim();
         let reranker = self.rerank_model.trim();
         let embedding = EmbeddingSettings {
@@ -214,6 +242,8 @@ impl RawKnowledge {
                 },
                 languages: self.ocr_languages,
             }),
+            reader,
+            transcription,
             graph_model: named(&self.graph_model),
             graph_database,
             vector_database: match (qdrant(&self.qdrant_url, self.qdrant_key)?, self.pgvector) {

@@ -18,6 +18,7 @@ const SECRET: [&str; 10] = [
     "database_url",
     "knowledge.graph_password",
     "knowledge.qdrant_key",
+    "knowledge.reader_key",
     "mail.password",
     "oidc.client_secret",
     "secret_key",

@@ -54,6 +54,10 @@ test("the control goes with the type of the default", () => {
   expect(controlOf(setting("web.fetch", true))).toBe("switch");
   expect(controlOf(setting("knowledge.graph_model", ""))).toBe("model");
   expect(controlOf(setting("moon.phase", "full"))).toBe("text");
+  expect(controlOf(setting("knowledge.reader_kind", "tika"))).toBe("choice");
+  // A secret can be replaced without being seen.
+  expect(controlOf(setting("knowledge.reader_key", "", { value: null }))).toBe("secret");
+  expect(controlOf(setting("knowledge.reader_key", "", { from: "environment" }))).toBeNull();
   expect(controlOf(setting("limits.steps", 50, { from: "web_app" }))).toBe("number");
   for (const change of [{ from: "environment" }, { changed_in: "start" }, { value: null }] as const)
     expect(controlOf(setting("limits.steps", 50, change))).toBeNull();

@@ -22,11 +22,24 @@ export const titleOf = (name: string): string => known(`setting.${name}`) ?? lab
 
 export const sectionTitleOf = (section: string): string => known(`settingSection.${section}`) ?? section;
 
-export type Control = "number" | "switch" | "model" | "text";
+export type Control = "number" | "switch" | "model" | "text" | "choice" | "secret";
+
+/** Settings with one of a few values, and the names of these values, which are those of products. */
+const choices: Record<string, Readonly<Record<string, string>>> = {
+  "knowledge.reader_kind": { tika: "Apache Tika", docling: "Docling" },
+};
+
+/** Settings of the list whose values are never shown. */
+const secrets = ["knowledge.reader_key"];
+
+export const choicesOf = (name: string): [string, string][] => Object.entries(choices[name] ?? {});
 
 /** The control that edits the setting; `null` if there is none here. */
 export function controlOf(setting: ServerSetting): Control | null {
-  if (setting.changed_in !== "web_app" || setting.value === null || isFixed(setting)) return null;
+  if (setting.changed_in !== "web_app" || isFixed(setting)) return null;
+  if (secrets.includes(setting.name)) return "secret";
+  if (setting.value === null) return null;
+  if (Object.hasOwn(choices, setting.name)) return "choice";
   switch (typeof setting.default) {
     case "number":
       return "number";
@@ -70,7 +83,7 @@ export function formatValue(name: string, value: SettingValue | null): string {
   if (typeof value === "number") return formatOf(name).format(value);
   if (typeof value === "boolean") return t(value ? "configuration.on" : "configuration.off");
   if (value === "" || (Array.isArray(value) && value.length === 0)) return t("audit.none.value");
-  return typeof value === "string" ? value : formatList(value.map(ofList));
+  return typeof value === "string" ? (choices[name]?.[value] ?? value) : formatList(value.map(ofList));
 }
 
 /** An item of a list: a text, or a table such as an approval rule. */
