@@ -31,9 +31,12 @@ const SHEET_BY_TIKA: &str =
 const PAGES_BY_TIKA: &str =
     include_str!("../../../knowledge/tests/data/converted/tika-three-pages.json");
 
-/// Requests as they came: the path, the headers and the body.
+/// The path, the headers and the body of a request.
+type Asked = (String, String, Vec<u8>);
+
+/// Requests as they came.
 #[derive(Clone, Default)]
-struct Received(Arc<Mutex<Vec<(String, String, Vec<u8>)>>>);
+struct Received(Arc<Mutex<Vec<Asked>>>);
 
 impl Received {
     async fn note(&self, request: Request) {
@@ -45,7 +48,7 @@ impl Received {
         self.0.lock().unwrap().push((path, headers, body.to_vec()));
     }
 
-    fn all(&self) -> Vec<(String, String, Vec<u8>)> {
+    fn all(&self) -> Vec<Asked> {
         self.0.lock().unwrap().clone()
     }
 

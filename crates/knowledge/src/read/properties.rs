@@ -30,7 +30,9 @@ pub(super) fn read(name: &str, bytes: &[u8], document: &Document, limits: &Limit
         Format::Notebook => notebook(bytes),
         Format::Mail => message(bytes),
         Format::OutlookMail => outlook_message(&document.text),
-        Format::Rtf | Format::Delimited | Format::Picture | Format::Plain => None,
+        Format::Rtf | Format::Delimited | Format::Picture | Format::Recording | Format::Plain => {
+            None
+        }
     }
     .unwrap_or_default();
     if let Some(title) = document.title.as_deref().filter(|_| has_title(format)) {

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Settings whose values are never shown.
-const SECRET: [&str; 10] = [
+const SECRET: [&str; 11] = [
     "database_url",
     "knowledge.graph_password",
     "knowledge.qdrant_key",
