@@ -379,7 +379,6 @@ export interface Messages {
   no_default_model: [];
   no_embeddings: ["model", "kind"];
   no_fallback: ["name"];
-  no_transcription: ["model", "kind"];
   no_fork_there: ["after"];
   no_free_name: [];
   no_front_end_key: [];
@@ -444,6 +443,7 @@ export interface Messages {
   no_time_to_come: [];
   no_time_zone: ["name"];
   no_token_taken: [];
+  no_transcription: ["model", "kind"];
   no_web_here: [];
   no_web_search: [];
   nobody_answered: [];
@@ -531,8 +531,16 @@ export interface Messages {
   queries_are_off: [];
   question_without_form: [];
   quotes_found: ["verified", "count"];
+  reader_answer_over: ["limit"];
+  reader_busy: [];
+  reader_failed: [];
+  reader_other: [];
+  reader_refused: ["status"];
+  reader_slow: ["seconds"];
+  reader_unreachable: [];
   reading_in_turn: ["turn", "count"];
   reading_pages: ["count"];
+  recording_too_large: ["limit"];
   recordings_stay: [];
   request_too_large: ["limit"];
   request_too_large_here: ["limit"];
@@ -547,14 +555,6 @@ export interface Messages {
   run_twice: [];
   running_tools: ["count"];
   runs_outside: [];
-  recording_too_large: ["limit"];
-  reader_other: [];
-  reader_answer_over: ["limit"];
-  reader_failed: [];
-  reader_refused: ["status"];
-  reader_busy: [];
-  reader_slow: ["seconds"];
-  reader_unreachable: [];
   said_nothing: ["name"];
   same_source_id: ["id"];
   saying: ["words", "quote"];

@@ -1111,7 +1111,7 @@ export type DocumentPage = {
   start: number;
 };
 
-/** Why a document, its embedding or its graph is not ready. For a document, `code` is one of `too_large`, `unpacks_too_large`, `too_much_text`, `too_many_pages`, `too_many_pixels`, `encrypted`, `damaged`, `too_old`, `no_text`, `unknown_format`, `picture`, `no_recognition`, `not_recognized`, `vision_failed`, `vision_late`, `vision_limited`, `too_slow`, `too_much_memory`, `fault` and `cancelled`; an image that waits to be retried has one, too. For an embedding it is `failed`, `late`, `texts`, `limited` or `cancelled`. */
+/** Why a document, its embedding or its graph is not ready. For a document, `code` is one of `too_large`, `unpacks_too_large`, `too_much_text`, `too_many_pages`, `too_many_pixels`, `encrypted`, `damaged`, `too_old`, `no_text`, `unknown_format`, `picture`, `no_recognition`, `not_recognized`, `vision_failed`, `vision_late`, `vision_limited`, `recording`, `recording_too_large`, `transcription_failed`, `transcription_limited`, `reader_failed`, `not_converted`, `too_slow`, `too_much_memory`, `fault` and `cancelled`; an image or a recording that waits to be retried has one, too. For an embedding it is `failed`, `late`, `texts`, `limited` or `cancelled`. */
 export type DocumentProblem = {
   code: string;
   /** A sentence for people. */
@@ -1124,6 +1124,16 @@ export type DocumentProblem = {
   format?: string;
   cause?: string;
   [name: string]: unknown;
+};
+
+/** The program that reads [files that this server does not read](/docs/knowledge/document-readers.md). */
+export type DocumentReader = {
+  /** Whether one is set. */
+  enabled: boolean;
+  /** Its name and version, such as `Apache Tika 3.2.3`; `null` if it does not answer. */
+  version: string | null;
+  /** Why it cannot be used. */
+  problem: ReaderProblem | null;
 };
 
 /** A source of a collection. */
@@ -1166,6 +1176,8 @@ export type DocumentStructure = {
   title: string | null;
   pages: DocumentPage[];
   headings: DocumentHeading[];
+  /** When the parts of a [recording](/docs/knowledge/recordings.md) begin. Left out if it is none. */
+  times?: DocumentTime[];
   /** The numbers of pages whose text was [recognized](/docs/knowledge/text-recognition.md), and may have errors. Left out if there are none. */
   recognized?: number[];
   /** Pages that are pictures and were not read. Left out if there are none. */
@@ -1209,6 +1221,12 @@ export type DocumentText = {
   text: string;
   /** `null` if there is none. */
   structure: DocumentStructure | null;
+};
+
+/** A time in a recording. */
+export type DocumentTime = {
+  seconds: number;
+  start: number;
 };
 
 /** A previous model. */
@@ -3222,6 +3240,14 @@ export type Reader = {
   email: string;
 };
 
+/** Why a document reader cannot be used. */
+export type ReaderProblem = {
+  /** A sentence for people. */
+  message: string;
+  /** The message as a code, for translation. */
+  sentence?: MessageCode;
+};
+
 /** Levels of reasoning. A model that lacks one gets the nearest it has. */
 export type ReasoningEffort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
 
@@ -4071,24 +4097,6 @@ export type TaskRequest = {
 
 /** A text, or a list of parts. */
 export type TextOrParts = string | Record<string, unknown>[];
-
-/** The program that reads [files that this server does not read](/docs/knowledge/document-readers.md). */
-export type DocumentReader = {
-  /** Whether one is set. */
-  enabled: boolean;
-  /** Its name and version, such as `Apache Tika 3.2.3`; `null` if it does not answer. */
-  version: string | null;
-  /** Why it cannot be used. */
-  problem: ReaderProblem | null;
-};
-
-/** Why a document reader cannot be used. */
-export type ReaderProblem = {
-  /** A sentence for people. */
-  message: string;
-  /** The message as a code, for translation. */
-  sentence?: MessageCode;
-};
 
 /** The program that reads [scanned pages and pictures](/docs/knowledge/text-recognition.md). */
 export type TextRecognition = {

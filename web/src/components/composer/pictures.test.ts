@@ -22,9 +22,9 @@ test("a sound is read whole, and one that is too large is not", async () => {
 });
 
 test("recordings are attached as documents if they are transcribed, films only if they are too large for a model", () => {
-  const [sound, film, picture] = ["audio/mpeg", "video/mp4", "image/png"].map((type) => ({ type, size: 10 }));
-  const large = { type: "video/mp4", size: 8_000_000 };
-  for (const file of [sound, film, picture, large]) expect(isDocument(file!, false)).toBe(false);
-  expect([sound, film, picture, large].map((file) => isDocument(file!, true))).toEqual([true, false, false, true]);
+  const files = ["audio/mpeg", "video/mp4", "image/png"].map((type) => ({ type, size: 10 }));
+  files.push({ type: "video/mp4", size: 8_000_000 });
+  expect(files.map((file) => isDocument(file, false))).toEqual([false, false, false, false]);
+  expect(files.map((file) => isDocument(file, true))).toEqual([true, false, false, true]);
   expect(isDocument({ type: "application/pdf", size: 10 }, false)).toBe(true);
 });
