@@ -26,6 +26,8 @@ use crate::{LEASE_SECONDS, random_per_mille};
 pub(crate) const EFFECT: &str = "effect";
 /// The tool that may be repeated.
 pub(crate) const LOOK: &str = "look";
+/// The key of servers that share a database.
+const SECRET_KEY: &str = "qZ8mJ0c1Yt3rVb7nKx5wEo2uHs6pLd9fGa4iRy0zTkM=";
 /// Number of effects in a thousand that kill the server.
 const DEATHS_PER_MILLE: u64 = 15;
 
@@ -195,6 +197,7 @@ impl Victim {
             .env("GLASSHOUSE_LOG_LEVEL", "error");
         if let Some(url) = &folder.database_url {
             command.env("GLASSHOUSE_DATABASE_URL", url);
+            command.env("GLASSHOUSE_SECRET_KEY", SECRET_KEY);
             command.env("GLASSHOUSE_LEASE_SECONDS", LEASE_SECONDS.to_string());
         }
         if folder.settings().exists() {

@@ -29,7 +29,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::harness::{Answer, NOTHING_BESIDE_CHATS, plain_client};
+use crate::harness::{Answer, NOTHING_BESIDE_CHATS, SECRET_KEY, plain_client};
 
 /// A long time for anything that is not a wait on purpose.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -85,6 +85,7 @@ impl Program {
         command
             .env_clear()
             .env("OPENAI_API_BASE_URL", model_url)
+            .env("GLASSHOUSE_SECRET_KEY", SECRET_KEY)
             .env("GLASSHOUSE_PROGRAMS_ENABLED", "false");
         command.envs(NOTHING_BESIDE_CHATS);
         command

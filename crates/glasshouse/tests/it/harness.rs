@@ -23,6 +23,8 @@ use crate::described;
 
 pub(crate) const EMAIL: &str = "ada@example.org";
 pub(crate) const PASSWORD: &str = "correct horse";
+/// The key of servers that share a database and have data folders of their own.
+pub(crate) const SECRET_KEY: &str = "qZ8mJ0c1Yt3rVb7nKx5wEo2uHs6pLd9fGa4iRy0zTkM=";
 
 /// A server that runs until it is dropped or stopped.
 pub(crate) struct Server {

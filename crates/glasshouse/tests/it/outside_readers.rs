@@ -25,7 +25,8 @@ use crate::{
 const MODEL: (&str, &str) = ("GLASSHOUSE_KNOWLEDGE_TRANSCRIPTION_MODEL", "whisper-1");
 /// The first bytes of an MP3 file.
 const MP3: &[u8] = b"ID3\x04\0\0\0\0\0\x23TSSE\0\0\0\x0f\0\0\x03Lavf59";
-const SHEET: &[u8] = include_bytes!("../../../knowledge/tests/data/converted/walruses.xls");
+/// The beginning of a drawing of AutoCAD, a format that only others read.
+const DRAWING: &[u8] = b"AC1027\0\0\0\0\0\0\x03\xa2\0\0\x80\x1e\0\0\xff\xfe\0\x01walruses";
 const SHEET_BY_TIKA: &str =
     include_str!("../../../knowledge/tests/data/converted/tika-walruses.json");
 const PAGES_BY_TIKA: &str =
@@ -293,7 +294,7 @@ async fn files_of_other_formats_are_read_by_tika() {
     let ada = server.set_up().await;
     let work = server.collection(&ada, "Work").await;
     let read = server
-        .read_file(&ada, &work, "Walruses%202026.xls", SHEET)
+        .read_file(&ada, &work, "Walruses%202026.dwg", DRAWING)
         .await;
     assert_eq!(
         (&read["state"], &read["problem"]),
@@ -311,9 +312,9 @@ async fn files_of_other_formats_are_read_by_tika() {
     let received = received.all();
     assert_eq!(received.len(), 1);
     let (_, headers, body) = &received[0];
-    assert_eq!(body, SHEET);
+    assert_eq!(body, DRAWING);
     assert!(
-        headers.contains("filename=\\\"file.xls\\\"") && headers.contains("Bearer reader-key"),
+        headers.contains("filename=\\\"file.dwg\\\"") && headers.contains("Bearer reader-key"),
         "{headers}"
     );
     assert!(!headers.contains("Walruses"));
@@ -340,7 +341,7 @@ async fn what_a_busy_reader_does_not_read_waits_and_is_tried_again() {
     let server = Server::start_with(&reader(&url, "tika", "unreadable")).await;
     let ada = server.set_up().await;
     let work = server.collection(&ada, "Work").await;
-    let put = server.put_file(&ada, &work, "a.xls", SHEET).await.json();
+    let put = server.put_file(&ada, &work, "a.dwg", DRAWING).await.json();
     let mut sheet = Value::Null;
     until("it says why it waits", async || {
         sheet = text_of(&server, &ada, &work, &put).await;
@@ -400,7 +401,7 @@ async fn what_a_reader_refuses_is_read_here_if_possible() {
     assert_eq!(found[0]["document"], read["id"]);
     let document = text_of(&server, &ada, &work, &read).await;
     assert_eq!(document["structure"]["pages"][2]["number"], 3);
-    let read = server.read_file(&ada, &work, "d.xls", SHEET).await;
+    let read = server.read_file(&ada, &work, "d.dwg", DRAWING).await;
     assert_eq!(read["problem"]["code"], "encrypted", "{read}");
 }
 

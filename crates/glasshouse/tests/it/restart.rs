@@ -12,7 +12,7 @@ use sqlx::{Connection, SqliteConnection};
 use store::{ChatMessage, NewRun, NewTurn, Segment};
 
 use crate::{
-    harness::{EMAIL, PASSWORD, Server, new_folder},
+    harness::{EMAIL, PASSWORD, SECRET_KEY, Server, new_folder},
     openai::connect,
     runs::events,
     sse::Event,
@@ -22,7 +22,10 @@ use crate::{
 async fn an_interrupted_run_is_closed_and_kept() {
     let folder = new_folder();
     let database = format!("sqlite://{}", folder.join("test.db").display());
-    let settings = [("GLASSHOUSE_DATABASE_URL", database.as_str())];
+    let settings = [
+        ("GLASSHOUSE_DATABASE_URL", database.as_str()),
+        ("GLASSHOUSE_SECRET_KEY", SECRET_KEY),
+    ];
     let (run, chat) = {
         let server = Server::start_with(&settings).await;
         let cookie = server.set_up().await;

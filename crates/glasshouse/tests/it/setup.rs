@@ -394,13 +394,14 @@ async fn an_account_without_password_is_kept_when_passwords_come() {
     let url = format!("sqlite://{}", dir.join("kept.db").display());
     let settings = [
         ("GLASSHOUSE_DATABASE_URL", url.as_str()),
+        ("GLASSHOUSE_SECRET_KEY", crate::harness::SECRET_KEY),
         ("GLASSHOUSE_AUTH", "none"),
     ];
     let open = Server::start_with(&settings).await;
     let local = open.get("/api/v1/me", "").await.json()["user"]["id"].clone();
     open.app.close().await;
 
-    let closed = Server::start_with(&settings[..1]).await;
+    let closed = Server::start_with(&settings[..2]).await;
     assert_eq!(
         closed.get("/api/v1/me", "").await.json()["setup_needed"],
         true

@@ -188,12 +188,14 @@ fn description(collections: &[Collection], known: &KnownMetadata) -> String {
     text
 }
 
-/// The tags and keys in a line each.
+/// The most frequent tags and keys in a line each, in alphabetical order, which changes less often than that by frequency:
+/// providers cache prompts up to the first difference.
 fn known_lines(known: &KnownMetadata) -> Vec<String> {
     let mut lines = Vec::new();
     if !known.tags.is_empty() {
         let tags = known.tags.iter().take(NAMED);
-        let tags: Vec<&str> = tags.map(|tag| tag.value.as_str()).collect();
+        let mut tags: Vec<&str> = tags.map(|tag| tag.value.as_str()).collect();
+        tags.sort_unstable();
         lines.push(format!(
             "Tags: {}{}",
             tags.join(", "),
@@ -201,7 +203,8 @@ fn known_lines(known: &KnownMetadata) -> Vec<String> {
         ));
     }
     if !known.keys.is_empty() {
-        let keys: Vec<String> = known.keys.iter().take(NAMED).map(key_line).collect();
+        let mut keys: Vec<String> = known.keys.iter().take(NAMED).map(key_line).collect();
+        keys.sort_unstable();
         lines.push(format!(
             "Metadata: {}{}",
             keys.join(", "),

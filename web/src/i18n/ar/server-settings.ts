@@ -70,7 +70,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.reader_kind": "نوع قارئ المستندات الخارجي: `tika` أو `docling`.",
   "knowledge.reader_key": "مفتاح قارئ المستندات الخارجي، إن طلب واحدًا.",
   "knowledge.reader_files":
-    "الملفات التي يقرؤها قارئ المستندات الخارجي: `unreadable` (التي لا تُقرأ بطريقة أخرى)، أو `scans` (الصور والمستندات ذات الصفحات الممسوحة)، أو `all`، أو ذات لواحق معيّنة، مثل `unreadable, doc, xls`.",
+    "الملفات التي يقرؤها قارئ المستندات الخارجي: `unreadable` (التي لا تُقرأ بطريقة أخرى)، أو `scans` (الصور والمستندات ذات الصفحات الممسوحة)، أو `all`، أو ذات لواحق معيّنة، مثل `unreadable, vsdx, pages`.",
   "knowledge.reader_seconds": "الثواني المتاحة لقارئ المستندات الخارجي لكل ملف.",
   "knowledge.transcription_model":
     "معرّف نموذج يفرّغ التسجيلات (MP3 وM4A وWAV وOgg وFLAC وWebM وMP4) المرفوعة كمستندات. فارغ: لا تُقرأ.",

@@ -80,7 +80,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.reader_kind": "Art des externen Dokumentlesers: `tika` oder `docling`.",
   "knowledge.reader_key": "Schlüssel des externen Dokumentlesers, falls er einen verlangt.",
   "knowledge.reader_files":
-    "Dateien, die der externe Dokumentleser liest: `unreadable` (sonst nicht lesbare), `scans` (Bilder und Dokumente mit gescannten Seiten), `all` oder solche mit bestimmten Endungen, etwa `unreadable, doc, xls`.",
+    "Dateien, die der externe Dokumentleser liest: `unreadable` (sonst nicht lesbare), `scans` (Bilder und Dokumente mit gescannten Seiten), `all` oder solche mit bestimmten Endungen, etwa `unreadable, vsdx, pages`.",
   "knowledge.reader_seconds": "Sekunden, die der externe Dokumentleser für eine Datei hat.",
   "knowledge.transcription_model":
     "ID eines Modells, das Aufnahmen (MP3, M4A, WAV, Ogg, FLAC, WebM, MP4) unter den Dokumenten transkribiert. Leer: keines.",

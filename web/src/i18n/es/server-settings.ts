@@ -81,7 +81,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.reader_kind": "Tipo del lector de documentos externo: `tika` o `docling`.",
   "knowledge.reader_key": "Clave del lector de documentos externo, si pide una.",
   "knowledge.reader_files":
-    "Archivos que lee el lector de documentos externo: `unreadable` (los que no se leen de otro modo), `scans` (imágenes y documentos con páginas escaneadas), `all`, o los de ciertas extensiones, como `unreadable, doc, xls`.",
+    "Archivos que lee el lector de documentos externo: `unreadable` (los que no se leen de otro modo), `scans` (imágenes y documentos con páginas escaneadas), `all`, o los de ciertas extensiones, como `unreadable, vsdx, pages`.",
   "knowledge.reader_seconds": "Segundos que tiene el lector de documentos externo para un archivo.",
   "knowledge.transcription_model":
     "ID de un modelo que transcribe las grabaciones (MP3, M4A, WAV, Ogg, FLAC, WebM, MP4) que hay entre los documentos. Vacío: no se leen.",

@@ -80,7 +80,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.reader_kind": "Type du lecteur de documents externe : `tika` ou `docling`.",
   "knowledge.reader_key": "Clé du lecteur de documents externe, s’il en demande une.",
   "knowledge.reader_files":
-    "Fichiers lus par le lecteur de documents externe : `unreadable` (ceux qui ne sont pas lus autrement), `scans` (images et documents avec des pages numérisées), `all`, ou ceux avec certaines extensions, par exemple `unreadable, doc, xls`.",
+    "Fichiers lus par le lecteur de documents externe : `unreadable` (ceux qui ne sont pas lus autrement), `scans` (images et documents avec des pages numérisées), `all`, ou ceux avec certaines extensions, par exemple `unreadable, vsdx, pages`.",
   "knowledge.reader_seconds": "Secondes accordées au lecteur de documents externe pour un fichier.",
   "knowledge.transcription_model":
     "Identifiant d’un modèle qui transcrit les enregistrements (MP3, M4A, WAV, Ogg, FLAC, WebM, MP4) parmi les documents. Vide : ils ne sont pas lus.",

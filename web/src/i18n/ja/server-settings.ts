@@ -75,7 +75,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.reader_kind": "外部の文書リーダーの種類：`tika` または `docling`。",
   "knowledge.reader_key": "外部の文書リーダーがキーを必要とする場合のキー。",
   "knowledge.reader_files":
-    "外部の文書リーダーが読むファイル：`unreadable`（ほかの方法で読めないもの）、`scans`（画像とスキャンページを含む文書）、`all`、または特定の拡張子のもの（例：`unreadable, doc, xls`）。",
+    "外部の文書リーダーが読むファイル：`unreadable`（ほかの方法で読めないもの）、`scans`（画像とスキャンページを含む文書）、`all`、または特定の拡張子のもの（例：`unreadable, vsdx, pages`）。",
   "knowledge.reader_seconds": "外部の文書リーダーが 1 ファイルに使える秒数。",
   "knowledge.transcription_model":
     "ドキュメントとしての録音（MP3、M4A、WAV、Ogg、FLAC、WebM、MP4）を文字起こしするモデル。空：録音を読みません。",

@@ -78,7 +78,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.reader_kind": "Tipo do leitor de documentos externo: `tika` ou `docling`.",
   "knowledge.reader_key": "Chave do leitor de documentos externo, se ele exigir uma.",
   "knowledge.reader_files":
-    "Arquivos que o leitor de documentos externo lê: `unreadable` (os que não são lidos de outra forma), `scans` (imagens e documentos com páginas digitalizadas), `all`, ou os de certas extensões, como `unreadable, doc, xls`.",
+    "Arquivos que o leitor de documentos externo lê: `unreadable` (os que não são lidos de outra forma), `scans` (imagens e documentos com páginas digitalizadas), `all`, ou os de certas extensões, como `unreadable, vsdx, pages`.",
   "knowledge.reader_seconds": "Segundos que o leitor de documentos externo tem para um arquivo.",
   "knowledge.transcription_model":
     "ID de um modelo que transcreve as gravações (MP3, M4A, WAV, Ogg, FLAC, WebM, MP4) entre os documentos. Vazio: não são lidas.",

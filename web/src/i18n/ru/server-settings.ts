@@ -76,7 +76,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.reader_kind": "Вид внешней программы чтения: `tika` или `docling`.",
   "knowledge.reader_key": "Ключ внешней программы чтения, если он ей нужен.",
   "knowledge.reader_files":
-    "Какие файлы читает внешняя программа: `unreadable` (те, что иначе не прочитать), `scans` (изображения и документы со сканами), `all` или файлы с названными расширениями, например `unreadable, doc, xls`.",
+    "Какие файлы читает внешняя программа: `unreadable` (те, что иначе не прочитать), `scans` (изображения и документы со сканами), `all` или файлы с названными расширениями, например `unreadable, vsdx, pages`.",
   "knowledge.reader_seconds": "Сколько секунд у внешней программы на файл.",
   "knowledge.transcription_model":
     "Модель, которая расшифровывает записи (MP3, M4A, WAV, Ogg, FLAC, WebM, MP4), загруженные как документы. Пусто: их не читают.",

@@ -68,7 +68,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "knowledge.reader_kind": "外部文档读取服务的类型：`tika` 或 `docling`。",
   "knowledge.reader_key": "外部文档读取服务的密钥（如果需要）。",
   "knowledge.reader_files":
-    "由外部服务读取的文件：`unreadable`（其他方式无法读取的文件）、`scans`（图片和含扫描页的文档）、`all`，或指定扩展名的文件，例如 `unreadable, doc, xls`。",
+    "由外部服务读取的文件：`unreadable`（其他方式无法读取的文件）、`scans`（图片和含扫描页的文档）、`all`，或指定扩展名的文件，例如 `unreadable, vsdx, pages`。",
   "knowledge.reader_seconds": "外部文档读取服务处理一个文件的秒数。",
   "knowledge.transcription_model":
     "转写录音文档（MP3、M4A、WAV、Ogg、FLAC、WebM、MP4）的模型。留空：不读取录音。",
