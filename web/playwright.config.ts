@@ -1,6 +1,6 @@
 /**
  * Playwright configuration of the browser journeys. The tests of a file share one server and one page and build on each other
- * (mode “serial”); two files run at a time, each with a server of its own.
+ * (mode “serial”); three files run at a time, each with a server of its own, since they mostly wait.
  */
 import { defineConfig } from "@playwright/test";
 
@@ -11,7 +11,7 @@ export default defineConfig({
     // Needs Open WebUI as it is published: `cargo xtask test --open-webui`.
     { name: "open-webui", testMatch: "**/open-webui/*.e2e.mjs" },
   ],
-  workers: 2,
+  workers: 3,
   timeout: 180_000,
   // The retry is traced; a test that passes only then is reported as flaky.
   retries: process.env["CI"] ? 1 : 0,

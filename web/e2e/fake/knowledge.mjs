@@ -213,6 +213,7 @@ export class FakeKnowledge {
       start,
       end,
       page,
+      time: null,
       headings: above ? [above.title] : [],
       text,
       scores: {

@@ -81,6 +81,11 @@ export function formatDate(at: number, timeZone?: string): string {
   return new Intl.DateTimeFormat(locale(), { ...style, timeZone }).format(at);
 }
 
+/** A calendar day such as `2026-11-23`, with its year. */
+export function formatCalendarDay(day: string): string {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeZone: "UTC" }).format(Date.parse(day));
+}
+
 /** A date and time without the year, unless it is another than the current one. */
 export function formatShortDate(at: number): string {
   const isThisYear = new Date(at).getFullYear() === new Date().getFullYear();

@@ -61,5 +61,7 @@ test("a passage of a Markdown document is read without its marks", () => {
     "# The seal\n\nIt **sleeps** in [the harbour](/map).\n\n\n\n- one\n| fish | eel |\n|---|---|\n| 1 | 2 |\n```py\n# counts\n```\nEnd.";
   const words = "The seal\n\nIt sleeps in the harbour.\n\none\nfish · eel\n\n1 · 2\n# counts\nEnd.";
   expect(passageInWords(text, "seal.md")).toBe(words);
+  expect(passageInWords("---\ntitle: Seal\ntags:\n- sea\n- ice\n---\n# Seals\n", "seal.md")).toBe("Seals");
+  expect(passageInWords(`---\n${"-a:b\n".repeat(40)}`, "seal.md")).toContain("-a:b");
   expect(passageInWords(" # define X 1\n", "seal.txt")).toBe("# define X 1");
 });

@@ -58,7 +58,9 @@ export function quoteOf(source: Source): string {
 export function passageInWords(passage: string, name: string): string {
   if (!isMarkdown(name)) return passage.trim();
   let isCode = false;
-  const lines = passage.split("\n").flatMap((line) => {
+  // Front matter, which is shown as the metadata of its document.
+  const text = passage.replace(/^---\n(?:[^\s:#-][^:\n]*:.*\n|[ \t].*\n|- .*\n)*---\n/, "");
+  const lines = text.split("\n").flatMap((line) => {
     const isFence = /^\s*(?:```|~~~)/.test(line);
     if (isFence) isCode = !isCode;
     if (isFence) return [];

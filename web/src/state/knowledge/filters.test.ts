@@ -9,7 +9,12 @@ test("a kind is endings of names, and a day a moment", () => {
   const wanted = { kind: "word", name: " Plan ", since: "2026-01-31", until: "2026-01-31", ...noMetadata };
   const since = new Date(2026, 0, 31).getTime();
   const until = new Date(2026, 1, 1).getTime() - 1;
-  expect(narrowed(wanted)).toEqual({ types: ["docx", "docm", "doc", "odt", "rtf"], name: "Plan", since, until });
+  expect(narrowed(wanted)).toEqual({
+    types: ["docx", "docm", "doc", "odt", "rtf"],
+    name: "Plan",
+    since,
+    until,
+  });
   for (const kind of kinds) expect(narrowed({ ...nothing, kind }).types).not.toEqual([]);
 });
 

@@ -2,7 +2,7 @@
 
 /** Documents whose text is Markdown: written in it, or converted when the file was parsed. */
 const MARKDOWN =
-  /\.(?:md|markdown|doc[xm]|ppt[xm]|xls[xm]|o[dt][tsp]|fod[tsp]|rtf|epub|x?html?|mht(?:ml)?|eml|msg|ipynb|csv|tsv|tab|psv)$/i;
+  /\.(?:md|markdown|doc[xm]?|ppt[xm]?|xls[xm]?|o[dt][tsp]|fod[tsp]|rtf|epub|x?html?|mht(?:ml)?|eml|msg|ipynb|csv|tsv|tab|psv)$/i;
 
 /** Files on the web whose text is kept as it is; anything else is a page, which is converted. */
 const PLAIN_ON_WEB =

@@ -1,6 +1,14 @@
 /** Tags and metadata as people write them. */
 import { expect, test } from "vitest";
-import { hasTags, metadataFilter, readValue, tagCounts, tagsOf, writtenValue } from "./metadata.ts";
+import {
+  hasTags,
+  metadataFilter,
+  readValue,
+  tagCounts,
+  tagsOf,
+  writtenValue,
+  shownValue,
+} from "./metadata.ts";
 
 test("tags are separated by commas", () => {
   expect(tagsOf(" #HR, to   do;x,, HR")).toEqual(["HR", "to do", "x"]);
@@ -47,4 +55,10 @@ test("a filter is a part of a text or a range", () => {
   expect(metadataFilter({ ...wanted, first: "2020", last: "2021" })).toEqual({
     year: { from: "2020", to: "2021" },
   });
+});
+
+test("dates are shown in the language of the page, other values as they are", () => {
+  expect(shownValue("2026-11-03")).toBe("Nov 3, 2026");
+  expect(shownValue("2026-11-03T10:20:00Z")).toContain("Nov");
+  expect(shownValue(["2026-13-45", 7, true])).toBe("2026-13-45; 7; true");
 });

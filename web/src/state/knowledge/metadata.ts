@@ -1,4 +1,5 @@
 /** Tags and metadata of documents as people write them. */
+import { formatCalendarDay, formatDate } from "../../i18n/format.ts";
 import type { MetadataFilter, MetadataScalar, MetadataValue } from "../../api/knowledge.ts";
 
 const tagChars = 60;
@@ -60,6 +61,16 @@ export function metadataFilter(wanted: WantedMetadata): MetadataFilter | null {
 /** A value as it is edited: several are separated by semicolons. */
 export const writtenValue = (value: MetadataValue): string =>
   Array.isArray(value) ? value.map(String).join("; ") : String(value);
+
+/** A value as it is shown: dates in the language of the page. */
+export const shownValue = (value: MetadataValue): string =>
+  Array.isArray(value) ? value.map(shownScalar).join("; ") : shownScalar(value);
+
+function shownScalar(value: MetadataScalar): string {
+  const text = String(value);
+  if (!/^\d{4}-\d\d-\d\d(?:$|T\d\d:\d\d)/.test(text) || Number.isNaN(Date.parse(text))) return text;
+  return text.includes("T") ? formatDate(Date.parse(text)) : formatCalendarDay(text);
+}
 
 /** The value of a text: numbers and yes or no in their own type, several if separated by semicolons. */
 export function readValue(text: string): MetadataValue | null {
