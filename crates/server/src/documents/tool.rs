@@ -195,7 +195,7 @@ fn known_lines(known: &KnownMetadata) -> Vec<String> {
     if !known.tags.is_empty() {
         let tags = known.tags.iter().take(NAMED);
         let mut tags: Vec<&str> = tags.map(|tag| tag.value.as_str()).collect();
-        tags.sort_unstable();
+        tags.sort_by_cached_key(|tag| folding::fold(tag));
         lines.push(format!(
             "Tags: {}{}",
             tags.join(", "),
