@@ -242,7 +242,7 @@ impl App {
             .await
             .context("cannot read the settings")?;
         let sealer = Arc::new(config.secret_key.open()?);
-        secret_key::check(&store, &sealer).await?;
+        secret_key::check_or_note(&store, &sealer).await?;
         let server_settings = Arc::new(ServerSettings {
             applying: Mutex::default(),
             config: live.clone(),

@@ -510,27 +510,16 @@ impl Store {
         now: i64,
         until: i64,
     ) -> Result<Option<ReadingTask>, StoreError> {
-        let sql = "SELECT id, upload FROM documents WHERE state = 'waiting' AND NOT picture AND NOT remote AND claimed_until <= $1 \
-                   ORDER BY created_at, id LIMIT 8";
-        for row in &self.db().read(sql).bind(now).fetch_all().await? {
-            let (id, upload): (DocumentId, _) = (row.id("id")?, row.number("upload")?);
-            let sql = "UPDATE documents SET claimed_until = $4 \
-                       WHERE id = $1 AND upload = $2 AND state = 'waiting' AND NOT picture AND NOT remote AND claimed_until <= $3 \
-                       RETURNING name";
-            let claim = self
-                .db()
-                .write(sql)
-                .id(id)
-                .number(upload)
-                .bind(now)
-                .bind(until);
-            if let Some(claimed) = claim.fetch_optional().await? {
-                return Ok(Some(ReadingTask {
-                    id,
-                    name: claimed.get("name")?,
-                    upload,
-                    is_reread: false,
-                }));
+        let queue = "NOT picture AND NOT remote";
+        let sql = format!(
+            "SELECT id, upload FROM documents WHERE state = 'waiting' AND {queue} AND claimed_until <= $1 \
+             ORDER BY created_at, id LIMIT 8"
+        );
+        for row in &self.db().built_to_read(sql).bind(now).fetch_all().await? {
+            let (id, upload) = (row.id("id")?, row.number("upload")?);
+            let claimed = self.claim_reading(id, upload, queue, now, until).await?;
+            if claimed.is_some() {
+                return Ok(claimed);
             }
         }
         Ok(None)

@@ -14,6 +14,16 @@ pub enum SlowReading {
     Remote,
 }
 
+impl SlowReading {
+    /// The column that is true for the documents of the queue.
+    const fn column(self) -> &'static str {
+        match self {
+            Self::Pictures => "picture",
+            Self::Remote => "remote",
+        }
+    }
+}
+
 /// A document claimed by this server for a slow reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedReading {
@@ -75,46 +85,16 @@ impl Store {
         now: i64,
         until: i64,
     ) -> Result<Option<ClaimedReading>, StoreError> {
-        let sql = match queue {
-            SlowReading::Pictures => {
-                "SELECT documents.id, upload, owner, failures FROM documents \
-                 JOIN collections ON collections.id = documents.collection \
-                 WHERE state = 'waiting' AND picture AND claimed_until <= $1 \
-                 ORDER BY documents.created_at, documents.id LIMIT 8"
-            }
-            SlowReading::Remote => {
-                "SELECT documents.id, upload, owner, failures FROM documents \
-                 JOIN collections ON collections.id = documents.collection \
-                 WHERE state = 'waiting' AND remote AND claimed_until <= $1 \
-                 ORDER BY documents.created_at, documents.id LIMIT 8"
-            }
-        };
-        for row in &self.db().read(sql).bind(now).fetch_all().await? {
-            let (id, upload): (DocumentId, _) = (row.id("id")?, row.number("upload")?);
-            let sql = match queue {
-                SlowReading::Pictures => {
-                    "UPDATE documents SET claimed_until = $4 WHERE id = $1 AND upload = $2 \
-                     AND state = 'waiting' AND picture AND claimed_until <= $3 RETURNING name"
-                }
-                SlowReading::Remote => {
-                    "UPDATE documents SET claimed_until = $4 WHERE id = $1 AND upload = $2 \
-                     AND state = 'waiting' AND remote AND claimed_until <= $3 RETURNING name"
-                }
-            };
-            let claim = self
-                .db()
-                .write(sql)
-                .id(id)
-                .number(upload)
-                .bind(now)
-                .bind(until);
-            if let Some(claimed) = claim.fetch_optional().await? {
-                let unread = ReadingTask {
-                    id,
-                    name: claimed.get("name")?,
-                    upload,
-                    is_reread: false,
-                };
+        let queue = queue.column();
+        let sql = format!(
+            "SELECT documents.id, upload, owner, failures FROM documents \
+             JOIN collections ON collections.id = documents.collection \
+             WHERE state = 'waiting' AND {queue} AND claimed_until <= $1 \
+             ORDER BY documents.created_at, documents.id LIMIT 8"
+        );
+        for row in &self.db().built_to_read(sql).bind(now).fetch_all().await? {
+            let (id, upload) = (row.id("id")?, row.number("upload")?);
+            if let Some(unread) = self.claim_reading(id, upload, queue, now, until).await? {
                 return Ok(Some(ClaimedReading {
                     unread,
                     owner: row.id("owner")?,
@@ -123,6 +103,33 @@ impl Store {
             }
         }
         Ok(None)
+    }
+
+    /// Claims a document that waits in this queue, unless another server was faster or its file was replaced.
+    pub(crate) async fn claim_reading(
+        &self,
+        id: DocumentId,
+        upload: u64,
+        queue: &str,
+        now: i64,
+        until: i64,
+    ) -> Result<Option<ReadingTask>, StoreError> {
+        let sql = format!(
+            "UPDATE documents SET claimed_until = $4 WHERE id = $1 AND upload = $2 AND state = 'waiting' AND {queue} \
+             AND claimed_until <= $3 RETURNING name"
+        );
+        let claim = self.db().built(sql).id(id).number(upload);
+        let claimed = claim.bind(now).bind(until).fetch_optional().await?;
+        claimed
+            .map(|row| {
+                Ok(ReadingTask {
+                    id,
+                    name: row.get("name")?,
+                    upload,
+                    is_reread: false,
+                })
+            })
+            .transpose()
     }
 
     /// Extends a claim, for a document that takes long.

@@ -83,9 +83,8 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
         }
     }
     if variable("CI").is_some() {
-        // There nothing is built twice, and incremental builds are larger and slower. Nobody debugs there either.
+        // There nothing is built twice, and incremental builds are larger and slower.
         command.env("CARGO_INCREMENTAL", "0");
-        command.env("CARGO_PROFILE_DEV_DEBUG", "none");
     }
     command
 }

@@ -111,14 +111,22 @@ const MAKE: &str = "make one with `openssl rand -base64 32`";
 ///
 /// # Errors
 /// A sentence, if it is another one; or the database's error.
-pub(crate) async fn check(store: &Store, sealer: &Sealer) -> anyhow::Result<()> {
-    let noted = match store.setting(CHECK).await? {
-        Some(noted) => noted,
+pub(crate) async fn check_or_note(store: &Store, sealer: &Sealer) -> anyhow::Result<()> {
+    if store.setting(CHECK).await?.is_none() {
         // Of two servers that start at the same time, the first decides.
-        None => store.setting_or(CHECK, &sealed_check(sealer)?).await?,
-    };
+        store.setting_or(CHECK, &sealed_check(sealer)?).await?;
+    }
+    check(store, sealer).await
+}
+
+/// Compares the key with the one that the database was first used with, if it was.
+///
+/// # Errors
+/// As [`check_or_note`].
+pub(crate) async fn check(store: &Store, sealer: &Sealer) -> anyhow::Result<()> {
+    let noted = store.setting(CHECK).await?;
     ensure!(
-        opens(sealer, &noted),
+        noted.is_none_or(|noted| opens(sealer, &noted)),
         "the secret key is not the one with which this database was first used, so that stored secrets could not be read. \
          Copy {FILE} from the data folder of another server or from a backup, or set GLASSHOUSE_SECRET_KEY. If that key is \
          lost, run `glasshouse secret-key accept`, and enter the keys of model servers and other secrets again"
