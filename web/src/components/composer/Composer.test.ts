@@ -243,6 +243,17 @@ test("what could follow is taken by word and whole", async () => {
   expect(field()).toHaveFocus();
 });
 
+test("what was typed before the models were loaded is completed, too", async () => {
+  const requests = completing(" is the longest");
+  const { user, models } = show({ ...autocomplete, isLoaded: false });
+  await user.type(field(), "Which river");
+  expect(screen.queryByText("is the longest")).toBeNull();
+  Object.assign(models, { list: [model], defaultId: "m1", loaded: true });
+  await screen.findByText("is the longest");
+  const asked = requests.filter(({ call }) => call === "POST /api/v1/tasks/auto/completions");
+  expect(asked.map(({ body }) => body)).toMatchObject([{ model: "m1", prompt: "Which river" }]);
+});
+
 test("Escape drops what could follow", async () => {
   completing(" is mine");
   const { user } = show(autocomplete);

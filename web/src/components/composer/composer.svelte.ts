@@ -86,6 +86,8 @@ export class ComposerState {
   #shown: string | null | undefined;
   /** The new chat being sent to gets its ID, which is not a change of chat. */
   #begins = false;
+  /** A completion is wanted, but the models are not loaded yet. */
+  #isCompletionDue = false;
 
   readonly #props: Props;
   readonly #page: PageState;
@@ -104,6 +106,9 @@ export class ComposerState {
       untrack(() => void tick().then(() => this.#offerFocus()));
     });
     $effect(() => this.#takePrefill());
+    $effect(() => {
+      if (page.models.chosen !== null && this.#isCompletionDue) untrack(() => this.complete());
+    });
     // These do not survive a reload.
     $effect(() => unsaved.hold(() => this.pictures.length > 0 || attachments.isUploading));
     // Files dropped anywhere on a chat page are attached to the message.
@@ -181,6 +186,7 @@ export class ComposerState {
 
   blurred(): void {
     this.#hash = null;
+    this.#isCompletionDue = false;
     completion.stop();
   }
 
@@ -277,10 +283,11 @@ export class ComposerState {
   complete(): void {
     const { chosen } = this.#page.models;
     const { me } = this.#page.session;
-    const isOn = me?.autocomplete && preferences.completions && chosen !== null && !this.#hash;
-    if (isOn && this.#isAtEnd && isWithin(this.text, me.autocomplete_max_length)) {
-      completion.follow(this.text, chosen.id);
-    } else completion.stop();
+    const isOn = me?.autocomplete && preferences.completions && !this.#hash;
+    const isWanted = isOn && this.#isAtEnd && isWithin(this.text, me.autocomplete_max_length);
+    this.#isCompletionDue = isWanted === true && chosen === null;
+    if (isWanted && chosen !== null) completion.follow(this.text, chosen.id);
+    else completion.stop();
   }
 
   /** Accepts the suggestion, or the start of it. */
