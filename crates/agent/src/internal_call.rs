@@ -76,7 +76,7 @@ pub(crate) async fn call_one(
         trace: Some(&trace),
         caller: agent.run.deps.caller.as_ref(),
     };
-    let mut open = OpenCall::begin(agent, model, estimate_request(messages, &[]))?;
+    let mut open = OpenCall::begin(agent, model, estimate_request(messages, &[])).await?;
     agent.tell_request(model.model().name(), &request).await;
     let mut text = String::new();
     let mut counted = None;

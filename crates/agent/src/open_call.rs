@@ -36,12 +36,12 @@ impl<'a> OpenCall<'a> {
     ///
     /// # Errors
     /// `LimitReached` or `RateLimited` if the quota does not allow it.
-    pub(crate) fn begin(
+    pub(crate) async fn begin(
         agent: &'a AgentContext,
         model: &'a OneModel,
         input_tokens: u64,
     ) -> Result<Self, Problem> {
-        let held = Some(begin_call(agent, model, input_tokens)?);
+        let held = Some(begin_call(agent, model, input_tokens).await?);
         let began = Instant::now();
         Ok(Self {
             agent,

@@ -1,6 +1,7 @@
 //! Programs that agents run. Each chat has a working directory on disk, synchronized with the chat's files, and a Python process.
 
 mod sync;
+mod turn;
 mod watched;
 mod workdir;
 
@@ -19,6 +20,7 @@ use sandbox::{Limits, Outcome, Sandbox};
 use tokio::{sync::Mutex as AsyncMutex, time::Instant};
 
 use crate::{ToolFailure, tool::ToolContext};
+use turn::Turn;
 
 pub(crate) use watched::{Printer, watched};
 pub(crate) use workdir::Workdir;
@@ -89,13 +91,14 @@ impl Programs {
         self.0.sandbox.accounting()
     }
 
-    /// Waits until no other program of the chat runs, and copies its files into the working directory.
+    /// Waits until no other program of the chat runs, on any server, and copies its files into the working directory.
     pub(crate) async fn enter(&self, context: &ToolContext) -> Result<Entered, ToolFailure> {
         let name = context.workspace().name().to_owned();
         let slot = self.slot(&name);
         let mut place = slot.lock_owned().await;
+        let turn = Turn::begin(context.workspace(), &self.0.limits).await?;
         let workdir = match place.take() {
-            Some(workdir) if !workdir.is_half_done() => workdir,
+            Some(workdir) if !workdir.is_half_done() && turn.follows(workdir.turn()) => workdir,
             other => {
                 // Files that a stopped program has left are discarded.
                 discard(other);
@@ -106,8 +109,9 @@ impl Programs {
             }
         };
         let workdir = place.insert(workdir);
+        workdir.begin_turn(turn.number());
         workdir.lay_out(context.workspace()).await?;
-        Ok(Entered { place })
+        Ok(Entered { place, _turn: turn })
     }
 
     /// Runs a shell script with the chat's files. Returns how it ended, and the changed files as lines for the model.
@@ -194,6 +198,7 @@ impl Programs {
 /// A chat's working directory, held for one call.
 pub(crate) struct Entered {
     place: tokio::sync::OwnedMutexGuard<Option<Workdir>>,
+    _turn: Turn,
 }
 
 impl Entered {

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use domain::{LocalizedText, Problem, ProblemCode, Usage};
+use futures_util::future::BoxFuture;
 
 use crate::{Prices, models::OneModel, turns::AgentContext};
 
@@ -32,7 +33,7 @@ pub trait Quota: fmt::Debug + Send + Sync {
     /// # Errors
     /// `LimitReached`, with a message, if it may not be made; `Forbidden` if the model or the agent may not currently
     /// be used.
-    fn begin(&self, call: CallEstimate<'_>) -> Result<EndCall, Problem>;
+    fn begin<'a>(&'a self, call: CallEstimate<'a>) -> BoxFuture<'a, Result<EndCall, Problem>>;
 
     /// Checks whether this many such calls may be made now.
     ///
@@ -88,7 +89,7 @@ fn estimate<'a>(
 /// # Errors
 /// `LimitReached` if a limit does not allow it, or `RateLimited` if it would be the run's first call: a request that is
 /// refused outright gets an error, not an empty answer.
-pub(crate) fn begin_call(
+pub(crate) async fn begin_call(
     agent: &AgentContext,
     model: &OneModel,
     input_tokens: u64,
@@ -96,7 +97,7 @@ pub(crate) fn begin_call(
     let Some(quota) = &agent.run.deps.quota else {
         return Ok(Held(None));
     };
-    match quota.begin(estimate(agent, model, input_tokens)) {
+    match quota.begin(estimate(agent, model, input_tokens)).await {
         Ok(end) => Ok(Held(Some(end))),
         Err(problem) if is_limit(&problem) && agent.run.budget.used().steps == 0 => Err(Problem {
             code: ProblemCode::RateLimited,

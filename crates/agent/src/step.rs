@@ -138,7 +138,9 @@ async fn call_one(
         );
         return Err(CallFailed::before(problem));
     }
-    let open = OpenCall::begin(agent, model, input_tokens).map_err(CallFailed::before)?;
+    let open = OpenCall::begin(agent, model, input_tokens)
+        .await
+        .map_err(CallFailed::before)?;
     tool_notices::notify_losses(agent, model, tools.specs()).await;
     agent.tell_request(model.model().name(), &request).await;
     let mut call = model.model().call(&request).with_status();

@@ -152,6 +152,11 @@ impl Workspace {
         }
     }
 
+    /// The database with its files.
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// The chat's or run's id.
     pub(crate) fn name(&self) -> &str {
         &self.name

@@ -5,7 +5,10 @@ mod setting_reload;
 
 use std::{
     fs::File,
-    sync::{Arc, atomic::AtomicI64},
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU32},
+    },
 };
 
 use agent::Agents;
@@ -52,17 +55,19 @@ use crate::{
         groups::Groups,
         mail::Mailer,
         oidc::SignIn,
+        setup_link,
     },
     pipelines::{EffectivePipelines, Pipelines, SideWork},
     platform::{
         body_memory::BodyMemory,
         clock::Clock,
+        clock_skew::ClockSkew,
         config::{Auth, Config},
         data_dir::{create_data_dir, hold_data_dir, tighten},
         jobs::Jobs,
         live_config::LiveConfig,
         metrics::Metrics,
-        secret::{Sealer, random_token},
+        secret::Sealer,
         secret_key,
         server_settings::ServerSettings,
     },
@@ -75,6 +80,7 @@ use crate::{
         hooks::Hooks,
         leases::Leases,
         preparation::Preparation,
+        progress::Progress,
         recovery::Recovery,
         remote::Remote,
         revocation::Revocation,
@@ -109,6 +115,7 @@ pub struct App {
     pub tasks: TaskTracker,
     /// Background jobs.
     pub(crate) jobs: Jobs,
+    pub(crate) progress: Arc<Progress>,
     /// Metrics of the server and of its runs.
     pub(crate) metrics: Arc<Metrics>,
     /// Takes over settings that other servers have changed.
@@ -233,7 +240,7 @@ impl App {
             closing.clone(),
             tasks.clone(),
         );
-        let store = Store::open(&config.database_url)
+        let store = Store::open_with(&config.database_url, config.database_connections)
             .await
             .context("cannot open the database")?;
         // Read before the settings, so that a change in between is noticed later.
@@ -266,7 +273,7 @@ impl App {
         let groups = Arc::new(groups);
         let needs_token = config.auth == Auth::Password && config.reachable_by_others();
         let setup_token = if needs_token && !store.has_users().await? {
-            Some(random_token("")?)
+            Some(setup_link::token(&store, &sealer).await?)
         } else {
             None
         };
@@ -276,7 +283,7 @@ impl App {
             key_use: KeyUse::default(),
             standing: Revocations::default(),
             passwords: Passwords::default(),
-            backoff: Backoff::default(),
+            backoff: Backoff::new(&store),
             setup_token,
             local_user: OnceCell::new(),
             clock: clock.clone(),
@@ -400,6 +407,8 @@ impl App {
         let file_links = FileLinks::new(&sealer, live.clone());
         let file_links = Arc::new(file_links);
         let revocation = Arc::new(Revocation {
+            seen_until: AtomicI64::default(),
+            passes: AtomicU32::default(),
             clock: clock.clone(),
             identity: identity.clone(),
             runs: runs.clone(),
@@ -518,11 +527,18 @@ impl App {
             given_up: Mutex::default(),
             to_ask: Arc::default(),
         });
+        let progress = Arc::new(Progress {
+            jobs: jobs.clone(),
+            store: store.clone(),
+        });
         let leases = Arc::new(Leases {
+            clock: clock.clone(),
+            clock_skew: ClockSkew::default(),
             closing: closing.clone(),
             commands: commands.clone(),
             config: live.clone(),
             looked_for_forgotten: Mutex::new(Instant::now()),
+            progress: progress.clone(),
             recovery: recovery.clone(),
             runs: runs.clone(),
             store: store.clone(),
@@ -608,6 +624,7 @@ impl App {
             closing,
             tasks,
             jobs,
+            progress,
             metrics,
             groups,
             identity,

@@ -7,6 +7,7 @@ pub mod groups;
 pub(crate) mod mail;
 pub(crate) mod oidc;
 pub(crate) mod provisioning;
+pub(crate) mod setup_link;
 
 use std::sync::Arc;
 

@@ -4,6 +4,7 @@
 pub mod body_memory;
 pub mod built_in;
 pub(crate) mod client_info;
+pub(crate) mod clock_skew;
 pub mod config;
 pub(crate) mod data_dir;
 pub(crate) mod form_values;

@@ -10,6 +10,7 @@ pub mod forks;
 pub(crate) mod hooks;
 pub(crate) mod leases;
 pub mod preparation;
+pub(crate) mod progress;
 pub(crate) mod recovery;
 pub(crate) mod remote;
 pub(crate) mod revocation;

@@ -60,14 +60,15 @@ impl Store {
         Ok(self.db().read(sql).id(id).fetch_optional().await?.is_some())
     }
 
-    /// The suspended accounts.
+    /// The accounts that are suspended since that time, or later.
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn suspended_users(&self) -> Result<Vec<UserId>, StoreError> {
+    pub async fn suspended_users(&self, since: i64) -> Result<Vec<UserId>, StoreError> {
         let rows = self
             .db()
-            .read("SELECT id FROM users WHERE suspended_at IS NOT NULL")
+            .watch("SELECT id FROM users WHERE suspended_at >= $1")
+            .bind(since)
             .fetch_all()
             .await?;
         rows.iter().map(|row| row.id("id")).collect()

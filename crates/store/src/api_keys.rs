@@ -313,14 +313,24 @@ impl Store {
         tx.commit().await
     }
 
-    /// The hashes of secrets that recently became invalid because their keys were revoked or rotated. Expired keys are
-    /// not included.
+    /// The hashes of secrets that became invalid since that time, because their keys were revoked or rotated. Expired
+    /// keys are not included.
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn ended_secrets(&self, now: i64) -> Result<HashSet<[u8; 32]>, StoreError> {
-        let sql = "SELECT secret_hash FROM ended_secrets WHERE ended_at <= $1";
-        let rows = self.db().read(sql).bind(now).fetch_all().await?;
+    pub async fn ended_secrets(
+        &self,
+        since: i64,
+        now: i64,
+    ) -> Result<HashSet<[u8; 32]>, StoreError> {
+        let sql = "SELECT secret_hash FROM ended_secrets WHERE ended_at BETWEEN $1 AND $2";
+        let rows = self
+            .db()
+            .watch(sql)
+            .bind(since)
+            .bind(now)
+            .fetch_all()
+            .await?;
         let hash = |row: &Row| {
             let hash: Vec<u8> = row.get("secret_hash")?;
             hash.try_into()

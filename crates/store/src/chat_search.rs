@@ -284,7 +284,7 @@ impl Store {
             .join(",");
         let chosen = match self.db() {
             Db::Sqlite { .. } => "IN (SELECT value FROM json_each('[' || $1 || ']'))",
-            Db::Postgres(..) => "= ANY (CAST(string_to_array($1, ',') AS BIGINT[]))",
+            Db::Postgres { .. } => "= ANY (CAST(string_to_array($1, ',') AS BIGINT[]))",
         };
         // The markers already guarantee this; it also holds if one was wrong.
         let readable = "(chats.owner = $2 AND chats.person IS NULL AND chats.expires_at IS NULL AND ($3 OR NOT archived) \

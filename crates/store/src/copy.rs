@@ -6,7 +6,7 @@ mod references;
 mod restore;
 mod shape;
 
-use std::{io, str::FromStr};
+use std::{io, str::FromStr, sync::Arc};
 
 use sqlx::{postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
 
@@ -14,7 +14,7 @@ pub use damaged::Damage;
 pub use dump::dump;
 pub use restore::{Restored, restore};
 
-use crate::StoreError;
+use crate::{StoreError, postgres_url::servers_of};
 
 /// A part of a copy, in this order: the schema, then each table with its rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,8 +54,13 @@ pub enum Datum {
 /// The last step of the schema that was taken.
 const LAST_MIGRATION: &str = "SELECT max(version) FROM _sqlx_migrations WHERE success";
 /// Tables with the state of running servers, and those derived from others.
-const PASSING: [&str; 11] = [
+const PASSING: [&str; 16] = [
     "servers",
+    "program_turns",
+    "mcp_session_chats",
+    "mcp_sessions",
+    "minute_usage",
+    "sign_in_failures",
     "run_commands",
     "ended_secrets",
     "used_challenges",
@@ -71,16 +76,16 @@ const PASSING: [&str; 11] = [
 
 /// The database of a URL.
 enum DatabaseUrl {
-    Sqlite(SqliteConnectOptions),
-    Postgres(PgConnectOptions),
+    Sqlite(Box<SqliteConnectOptions>),
+    Postgres(Arc<[PgConnectOptions]>),
 }
 
 impl DatabaseUrl {
     fn of(url: &str) -> Result<Self, StoreError> {
         if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-            Ok(Self::Postgres(PgConnectOptions::from_str(url)?))
+            Ok(Self::Postgres(servers_of(url)?.into()))
         } else {
-            Ok(Self::Sqlite(SqliteConnectOptions::from_str(url)?))
+            Ok(Self::Sqlite(Box::new(SqliteConnectOptions::from_str(url)?)))
         }
     }
 }

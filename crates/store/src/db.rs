@@ -1,9 +1,11 @@
 //! The connections to SQLite or PostgreSQL: opening, migrating, and where reads and writes go.
 
-use std::{fmt::Write as _, path::PathBuf, str::FromStr};
+use std::{fmt::Write as _, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
+use futures_util::{FutureExt, future::BoxFuture};
 use sqlx::{
-    AssertSqlSafe, Connection, PgConnection, Postgres, Sqlite,
+    AssertSqlSafe, Connection, Database, PgConnection, Postgres, Sqlite, SqliteConnection,
+    database::HasStatementCache,
     postgres::PgConnectOptions,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
 };
@@ -13,14 +15,23 @@ use crate::{
     backup::{before_migrating, create_private},
     leases::LeaseHolder,
     migrations::{self, Dialect},
-    pool::{Location, Pool, TIMEOUT},
+    pool::{Pool, TIMEOUT},
+    postgres_url::{connect, servers_of},
     query::{On, Query, Tx},
     repair::{repair_postgres, repair_sqlite},
     transaction::Transaction,
 };
 
 const SQLITE_READERS: u32 = 4;
-const POSTGRES_CONNECTIONS: u32 = 10;
+/// Connections to PostgreSQL for what cannot wait behind other statements: the lease, and commands to runs.
+const URGENT_CONNECTIONS: u32 = 2;
+/// How long PostgreSQL may take to answer a statement, an urgent one, and one of the writer.
+const STATEMENT_LIMIT: Duration = Duration::from_secs(30);
+const URGENT_LIMIT: Duration = Duration::from_secs(5);
+const WRITER_LIMIT: Duration = Duration::from_secs(5);
+/// How long a statement of the writer waits for a lock. Shorter than its limit, so that the database answers: a lock is
+/// no reason to presume that the connection is dead.
+const WRITER_LOCK_TIMEOUT: &str = "3s";
 /// 8 MB, negative because it is in kilobytes: a batch for 256 runs touches as many index pages, and SQLite's
 /// 2 MB would spill them to the disk before the commit.
 const WRITER_CACHE: &str = "-8000";
@@ -41,19 +52,29 @@ pub(crate) enum Db {
         /// The file of the write-ahead log; `None` in memory.
         log: Option<PathBuf>,
     },
-    /// With the server on whose behalf runs are started and written.
-    Postgres(Pool<Postgres>, LeaseHolder),
+    Postgres {
+        servers: Arc<[PgConnectOptions]>,
+        pool: Pool<Postgres>,
+        urgent: Pool<Postgres>,
+        /// The server on whose behalf runs are started and written.
+        lease_holder: LeaseHolder,
+    },
 }
 
 impl Db {
-    pub(crate) async fn open(url: &str) -> Result<Self, StoreError> {
-        Self::open_at(url, i64::MAX).await
+    /// On PostgreSQL with at most that many connections besides the urgent ones and that of the writer.
+    pub(crate) async fn open(url: &str, connections: u32) -> Result<Self, StoreError> {
+        Self::open_at(url, connections, i64::MAX).await
     }
 
     /// The same, migrated only up to that number.
-    pub(crate) async fn open_at(url: &str, until: i64) -> Result<Self, StoreError> {
+    pub(crate) async fn open_at(
+        url: &str,
+        connections: u32,
+        until: i64,
+    ) -> Result<Self, StoreError> {
         if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-            Self::open_postgres(PgConnectOptions::from_str(url)?, until).await
+            Self::open_postgres(servers_of(url)?, connections, until).await
         } else if url.starts_with("sqlite:") {
             let in_memory = url.contains(":memory:") || url.contains("mode=memory");
             Self::open_sqlite(SqliteConnectOptions::from_str(url)?, in_memory, until).await
@@ -84,7 +105,7 @@ impl Db {
         if !in_memory {
             create_private(options.get_filename());
         }
-        let write = Pool::new(Location::Here, writing, 1);
+        let write = Pool::here(1, connecting(writing));
         let mut writer = write.acquire().await?;
         if !in_memory {
             before_migrating(
@@ -103,15 +124,19 @@ impl Db {
         drop(writer);
         let read = match in_memory {
             true => write.clone(),
-            false => Pool::new(Location::Here, options.read_only(true), SQLITE_READERS),
+            false => Pool::here(SQLITE_READERS, connecting(options.read_only(true))),
         };
         Ok(Self::Sqlite { read, write, log })
     }
 
-    async fn open_postgres(options: PgConnectOptions, until: i64) -> Result<Self, StoreError> {
-        let options = options.application_name("glasshouse");
+    async fn open_postgres(
+        servers: Vec<PgConnectOptions>,
+        connections: u32,
+        until: i64,
+    ) -> Result<Self, StoreError> {
+        let servers: Arc<[PgConnectOptions]> = servers.into();
         // Not through the pool: it would retry for a while and then report only a timeout.
-        let mut connection = PgConnection::connect_with(&options).await?;
+        let mut connection = connect(Arc::clone(&servers)).await?;
         migrations::migrator(Dialect::Postgres, until)
             .run_direct(None, &mut connection, false)
             .await?;
@@ -119,18 +144,44 @@ impl Db {
             repair_postgres(&mut connection).await?;
         }
         connection.close().await?;
-        let pool = Pool::new(Location::Server, options, POSTGRES_CONNECTIONS);
-        Ok(Self::Postgres(pool, LeaseHolder::default()))
+        let pool =
+            |most, limit| Pool::server(most, limit, connecting_to_one_of(Arc::clone(&servers)));
+        Ok(Self::Postgres {
+            pool: pool(connections, STATEMENT_LIMIT),
+            urgent: pool(URGENT_CONNECTIONS, URGENT_LIMIT),
+            servers,
+            lease_holder: LeaseHolder::default(),
+        })
     }
 
     /// The same database for the writer task, which has a separate connection on PostgreSQL.
     pub(crate) fn for_writer(&self) -> Self {
         match self {
             Self::Sqlite { .. } => self.clone(),
-            Self::Postgres(pool, lease_holder) => {
-                let pool = Pool::new(Location::Server, pool.options().clone(), 1);
-                Self::Postgres(pool, lease_holder.clone())
+            Self::Postgres {
+                servers,
+                urgent,
+                lease_holder,
+                ..
+            } => {
+                let lock_timeout = [("lock_timeout", WRITER_LOCK_TIMEOUT)];
+                let with_timeout = |server: &PgConnectOptions| server.clone().options(lock_timeout);
+                let servers: Arc<[_]> = servers.iter().map(with_timeout).collect();
+                Self::Postgres {
+                    pool: Pool::server(1, WRITER_LIMIT, connecting_to_one_of(Arc::clone(&servers))),
+                    urgent: urgent.clone(),
+                    servers,
+                    lease_holder: lease_holder.clone(),
+                }
             }
+        }
+    }
+
+    /// For how long the database has not answered on these connections; zero if it answers.
+    pub(crate) fn silent_for(&self) -> Duration {
+        match self {
+            Self::Sqlite { .. } => Duration::ZERO,
+            Self::Postgres { pool, .. } => pool.silent_for(),
         }
     }
 
@@ -141,51 +192,78 @@ impl Db {
     pub(crate) fn lease_holder(&self) -> Result<Option<String>, StoreError> {
         match self {
             Self::Sqlite { .. } => Ok(None),
-            Self::Postgres(_, lease_holder) => lease_holder.get(),
+            Self::Postgres { lease_holder, .. } => lease_holder.get(),
         }
     }
 
     /// A read-only statement.
     pub(crate) fn read(&self, sql: &'static str) -> Query<'_> {
         match self {
-            Self::Sqlite { read, .. } => Query::Sqlite(sqlx::query(sql), On::Any(read)),
-            Self::Postgres(pool, _) => Query::Postgres(sqlx::query(sql), On::Any(pool)),
+            Self::Sqlite { read, .. } => Query::Sqlite(sqlx::query(sql), On::any(read, sql)),
+            Self::Postgres { pool, .. } => Query::Postgres(sqlx::query(sql), On::any(pool, sql)),
         }
     }
 
     /// A statement that is a transaction by itself.
     pub(crate) fn write(&self, sql: &'static str) -> Query<'_> {
         match self {
-            Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql), On::Any(write)),
-            Self::Postgres(pool, _) => Query::Postgres(sqlx::query(sql), On::Any(pool)),
+            Self::Sqlite { write, .. } => Query::Sqlite(sqlx::query(sql), On::any(write, sql)),
+            Self::Postgres { pool, .. } => Query::Postgres(sqlx::query(sql), On::any(pool, sql)),
+        }
+    }
+
+    /// Checks that the database answers.
+    pub(crate) async fn ping(&self) -> Result<(), StoreError> {
+        self.watch("SELECT 1").fetch_all().await.map(drop)
+    }
+
+    /// A read-only statement that does not wait behind others.
+    pub(crate) fn watch(&self, sql: &'static str) -> Query<'_> {
+        match self {
+            Self::Sqlite { .. } => self.read(sql),
+            Self::Postgres { .. } => self.urgent(sql),
+        }
+    }
+
+    /// A statement that does not wait behind others, with SQL built from constant pieces and placeholders.
+    pub(crate) fn urgent(&self, sql: impl Into<String>) -> Query<'_> {
+        let sql = sql.into();
+        match self {
+            Self::Sqlite { write, .. } => {
+                let on = On::any(write, &sql);
+                Query::Sqlite(sqlx::query(AssertSqlSafe(sql)), on)
+            }
+            Self::Postgres { urgent, .. } => {
+                let on = On::any(urgent, &sql);
+                Query::Postgres(sqlx::query(AssertSqlSafe(sql)), on).within(URGENT_LIMIT)
+            }
         }
     }
 
     /// A statement that is a transaction by itself, with SQL built from constant pieces and placeholders.
     pub(crate) fn built(&self, sql: String) -> Query<'_> {
-        // Keeping a long one prepared would evict the others from the connection's cache.
-        let keep = sql.len() < MAX_KEPT_SQL_BYTES;
-        let sql = AssertSqlSafe(sql);
         match self {
             Self::Sqlite { write, .. } => {
-                Query::Sqlite(sqlx::query(sql).persistent(keep), On::Any(write))
+                let on = On::any(write, &sql);
+                Query::Sqlite(generated(sql), on)
             }
-            Self::Postgres(pool, _) => {
-                Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(pool))
+            Self::Postgres { pool, .. } => {
+                let on = On::any(pool, &sql);
+                Query::Postgres(generated(sql), on)
             }
         }
     }
 
     /// A read-only statement, with SQL built from constant pieces and placeholders.
     pub(crate) fn built_to_read(&self, sql: String) -> Query<'_> {
-        let keep = sql.len() < MAX_KEPT_SQL_BYTES;
-        let sql = AssertSqlSafe(sql);
         match self {
             Self::Sqlite { read, .. } => {
-                Query::Sqlite(sqlx::query(sql).persistent(keep), On::Any(read))
+                let on = On::any(read, &sql);
+                Query::Sqlite(generated(sql), on)
             }
-            Self::Postgres(pool, _) => {
-                Query::Postgres(sqlx::query(sql).persistent(keep), On::Any(pool))
+            Self::Postgres { pool, .. } => {
+                let on = On::any(pool, &sql);
+                Query::Postgres(generated(sql), on)
             }
         }
     }
@@ -201,7 +279,7 @@ impl Db {
             match self {
                 Self::Sqlite { .. } => sql.push('?'),
                 // Writing to a String cannot fail.
-                Self::Postgres(..) => _ = write!(sql, "${}", value + 1),
+                Self::Postgres { .. } => _ = write!(sql, "${}", value + 1),
             }
         }
         sql.push(')');
@@ -214,7 +292,7 @@ impl Db {
             Self::Sqlite { write, .. } => {
                 Tx::Sqlite(Transaction::begin(write, "BEGIN IMMEDIATE").await?)
             }
-            Self::Postgres(pool, _) => Tx::Postgres(Transaction::begin(pool, "BEGIN").await?),
+            Self::Postgres { pool, .. } => Tx::Postgres(Transaction::begin(pool, "BEGIN").await?),
         })
     }
 
@@ -225,7 +303,33 @@ impl Db {
                 // Last, so that it checkpoints the write-ahead log.
                 write.close().await;
             }
-            Self::Postgres(pool, _) => pool.close().await,
+            Self::Postgres { pool, urgent, .. } => {
+                pool.close().await;
+                urgent.close().await;
+            }
         }
     }
+}
+
+/// Keeping a long one prepared would evict the others from the connection's cache.
+fn generated<DB: Database + HasStatementCache>(
+    sql: String,
+) -> sqlx::query::Query<'static, DB, DB::Arguments> {
+    let keep = sql.len() < MAX_KEPT_SQL_BYTES;
+    sqlx::query(AssertSqlSafe(sql)).persistent(keep)
+}
+
+fn connecting(
+    options: SqliteConnectOptions,
+) -> impl Fn() -> BoxFuture<'static, Result<SqliteConnection, sqlx::Error>> {
+    move || {
+        let options = options.clone();
+        async move { SqliteConnection::connect_with(&options).await }.boxed()
+    }
+}
+
+fn connecting_to_one_of(
+    servers: Arc<[PgConnectOptions]>,
+) -> impl Fn() -> BoxFuture<'static, Result<PgConnection, sqlx::Error>> {
+    move || connect(Arc::clone(&servers)).boxed()
 }

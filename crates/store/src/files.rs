@@ -118,7 +118,7 @@ async fn insert(
         let query = query
             .bind(&*file.workspace)
             .bind(&*file.path)
-            .bind(&*file.content);
+            .file(&file.content);
         query
             .number(file.content.len() as u64)
             .number(1)
@@ -205,7 +205,7 @@ impl Store {
             .write(sql)
             .text(workspace)
             .text(path)
-            .bind(content);
+            .file(content);
         let query = query.number(content.len() as u64).bind(now);
         let query = match version {
             Some(version) => query.number(version),

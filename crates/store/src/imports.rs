@@ -168,7 +168,7 @@ impl ChatImport {
             .query(FILE)
             .id(self.chat.id)
             .text(path)
-            .bind(content);
+            .file(content);
         let query = query
             .number(content.len() as u64)
             .number(version)

@@ -402,7 +402,7 @@ impl Store {
                 "SELECT value ->> 0 AS place, SUBSTR(content, value ->> 2, value ->> 3) AS passage \
                  FROM json_each($1) JOIN document_texts ON document = value ->> 1"
             }
-            Db::Postgres(..) => {
+            Db::Postgres { .. } => {
                 "SELECT CAST(value ->> 0 AS BIGINT) AS place, \
                  SUBSTR(content, CAST(value ->> 2 AS INTEGER), CAST(value ->> 3 AS INTEGER)) AS passage \
                  FROM jsonb_array_elements(CAST($1 AS JSONB)) AS pieces (value) \
@@ -660,11 +660,7 @@ pub(crate) async fn put_file(
     let kept = read_document(&query.bind(new.updated_at).fetch_one().await?)?;
     let sql = "INSERT INTO document_files (document, content) VALUES ($1, $2) \
                    ON CONFLICT (document) DO UPDATE SET content = excluded.content";
-    tx.query(sql)
-        .id(kept.id)
-        .bind(file.to_vec())
-        .execute()
-        .await?;
+    tx.query(sql).id(kept.id).file(file).execute().await?;
     Ok(kept)
 }
 

@@ -45,6 +45,20 @@ impl LeaseHolder {
     }
 }
 
+/// The outcome of a renewal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renewal {
+    /// The database is not shared, or this process has never taken a lease.
+    NotNeeded,
+    /// It was renewed at this time of the database's clock, milliseconds since 1970.
+    Renewed {
+        /// The time.
+        database_ms: i64,
+    },
+    /// It was lost: others have the runs.
+    Lost,
+}
+
 /// A running run, as other servers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveRun {
@@ -73,13 +87,19 @@ impl ActiveRun {
 }
 
 /// The database's time, milliseconds since 1970.
-const NOW: &str = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+pub(crate) const NOW: &str = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 
 impl Store {
     /// Whether several servers may work on this database.
     #[must_use]
     pub fn is_shared(&self) -> bool {
-        matches!(self.db(), Db::Postgres(..))
+        matches!(self.db(), Db::Postgres { .. })
+    }
+
+    /// Whether this server may start runs and write logs: false between two leases.
+    #[must_use]
+    pub fn has_lease(&self) -> bool {
+        self.db().lease_holder().is_ok()
     }
 
     /// Starts a lease for a new server id. From then on new runs belong to it, and logs are written only while the
@@ -88,12 +108,12 @@ impl Store {
     /// # Errors
     /// Database errors only.
     pub async fn take_lease(&self, server: &str, length: Duration) -> Result<(), StoreError> {
-        let Db::Postgres(_, lease_holder) = self.db() else {
+        let Db::Postgres { lease_holder, .. } = self.db() else {
             return Ok(());
         };
         let sql = format!("INSERT INTO servers (id, alive_until) VALUES ($1, {NOW} + $2)");
         self.db()
-            .built(sql)
+            .urgent(sql)
             .text(server)
             .bind(millis(length))
             .execute()
@@ -102,23 +122,36 @@ impl Store {
         Ok(())
     }
 
-    /// Renews the lease for `length`. Returns false if it was lost: then others have the runs.
+    /// Renews the lease for `length`.
     ///
     /// # Errors
     /// Database errors only; then the lease may have been renewed or not.
-    pub async fn renew_lease(&self, length: Duration) -> Result<bool, StoreError> {
+    pub async fn renew_lease(&self, length: Duration) -> Result<Renewal, StoreError> {
         let Some(server) = self.db().lease_holder()? else {
-            return Ok(true);
+            return Ok(Renewal::NotNeeded);
         };
-        let sql = format!("UPDATE servers SET alive_until = {NOW} + $2 WHERE id = $1");
-        let renewed = self
-            .db()
-            .built(sql)
-            .text(&server)
-            .bind(millis(length))
-            .execute()
-            .await?;
-        Ok(renewed == 1)
+        let sql = format!(
+            "UPDATE servers SET alive_until = {NOW} + $2 WHERE id = $1 RETURNING {NOW} AS now"
+        );
+        let query = self.db().urgent(sql).text(&server).bind(millis(length));
+        match query.fetch_optional().await? {
+            Some(row) => Ok(Renewal::Renewed {
+                database_ms: row.get("now")?,
+            }),
+            None => Ok(Renewal::Lost),
+        }
+    }
+
+    /// The time of the database's clock, milliseconds since 1970; `None` if servers cannot share the database.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn database_time(&self) -> Result<Option<i64>, StoreError> {
+        if !self.is_shared() {
+            return Ok(None);
+        }
+        let query = self.db().urgent(format!("SELECT {NOW} AS now"));
+        Ok(Some(query.fetch_one().await?.get("now")?))
     }
 
     /// Ends the lease, so that others need not wait. No run starts and no log is written until there is another.
@@ -126,7 +159,7 @@ impl Store {
     /// # Errors
     /// Database errors only; then it ends when it expires.
     pub async fn end_lease(&self) -> Result<(), StoreError> {
-        let Db::Postgres(_, lease_holder) = self.db() else {
+        let Db::Postgres { lease_holder, .. } = self.db() else {
             return Ok(());
         };
         let held = std::mem::replace(&mut *lease_holder.lock(), Lease::Lost);
@@ -134,7 +167,7 @@ impl Store {
             return Ok(());
         };
         self.db()
-            .write("DELETE FROM servers WHERE id = $1")
+            .urgent("DELETE FROM servers WHERE id = $1")
             .text(&server)
             .execute()
             .await
@@ -151,7 +184,7 @@ impl Store {
         };
         // Appends lock this row while they write, so that no log is written once it is deleted.
         let sql = format!("DELETE FROM servers WHERE alive_until < {NOW}");
-        self.db().built(sql).execute().await?;
+        self.db().urgent(sql).execute().await?;
         let sql = "UPDATE runs SET server = $1 WHERE finished_at IS NULL AND (server IS NULL OR server NOT IN \
                    (SELECT id FROM servers)) RETURNING id";
         let rows = self.db().write(sql).text(&server).fetch_all().await?;
@@ -238,7 +271,7 @@ impl Store {
         };
         let sql = "SELECT run_commands.number, run, command FROM run_commands JOIN runs ON runs.id = run_commands.run \
                    WHERE runs.server = $1 ORDER BY run_commands.number";
-        let rows = self.db().read(sql).text(&server).fetch_all().await?;
+        let rows = self.db().urgent(sql).text(&server).fetch_all().await?;
         rows.iter()
             .map(|row| Ok((row.get("number")?, row.id("run")?, row.get("command")?)))
             .collect()
@@ -286,7 +319,7 @@ impl Store {
     /// Database errors only.
     pub async fn forget_command(&self, number: i64) -> Result<(), StoreError> {
         self.db()
-            .write("DELETE FROM run_commands WHERE number = $1")
+            .urgent("DELETE FROM run_commands WHERE number = $1")
             .bind(number)
             .execute()
             .await
@@ -294,6 +327,6 @@ impl Store {
     }
 }
 
-fn millis(length: Duration) -> i64 {
+pub(crate) fn millis(length: Duration) -> i64 {
     i64::try_from(length.as_millis()).unwrap_or(i64::MAX)
 }

@@ -44,10 +44,12 @@ mod knowledge;
 mod learning;
 mod leases;
 mod mcp_servers;
+mod mcp_sessions;
 mod mcp_sign_ins;
 mod memories;
 mod messages;
 mod migrations;
+mod minute_usage;
 mod pages;
 mod passkeys;
 mod password_resets;
@@ -55,7 +57,9 @@ mod pauses;
 mod pgvector;
 mod pipelines;
 mod pool;
+mod postgres_url;
 mod principal;
+mod program_turns;
 mod push_subscriptions;
 mod query;
 mod queued_turns;
@@ -70,6 +74,7 @@ mod sessions;
 mod setting_changes;
 mod settings;
 mod sharing;
+mod sign_in_failures;
 mod slow_reading;
 mod sources;
 mod sums;
@@ -81,7 +86,7 @@ mod users;
 mod webhooks;
 mod writer;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 pub use accounts::{Account, AccountChange};
 pub use allowed_calls::AllowedCall;
@@ -130,11 +135,13 @@ pub use knowledge::{
     ReadingResult, ReadingTask,
 };
 pub use learning::{ChatToLearnFrom, Learned, NewFact};
-pub use leases::ActiveRun;
+pub use leases::{ActiveRun, Renewal};
 pub use mcp_servers::StoredMcpServer;
+pub use mcp_sessions::StoredMcpSession;
 pub use mcp_sign_ins::McpSignIn;
 pub use memories::{Memory, MemoryAuthor, MemoryCall, MemoryChange, MemoryChanged, MemoryContent};
 pub use messages::{ChatMessage, NewTurn};
+pub use minute_usage::MinuteUsage;
 pub use pages::{NewPage, Page};
 pub use passkeys::{NewPasskey, Passkey, PasskeyHolder, UsedChallenge};
 pub use password_resets::NewPasswordReset;
@@ -151,6 +158,7 @@ pub use second_factors::SecondFactor;
 pub use sessions::{NewSession, Session, SessionLifetime};
 pub use setting_changes::{SettingChanges, SettingTopic};
 pub use sharing::{ChatReader, SharedChat, Sharing};
+pub use sign_in_failures::SignInFailures;
 pub use slow_reading::{ClaimedReading, ReadingFailure, SlowReading};
 pub use sources::StoredSource;
 pub use synced_documents::SyncedDocument;
@@ -163,6 +171,9 @@ pub use webhooks::{Delivery, Notice, Webhook};
 
 use db::Db;
 use writer::Writer;
+
+/// The usual maximum of connections to PostgreSQL.
+pub const DEFAULT_CONNECTIONS: u32 = 10;
 
 /// The database. Cheap to clone; all clones are one.
 #[derive(Debug, Clone)]
@@ -182,7 +193,15 @@ impl Store {
     /// `Unavailable` if the database does not answer or the address is wrong, `Corrupt` if the file is not a database
     /// or was made by a newer version of this program.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        let db = Db::open(url).await?;
+        Self::open_with(url, DEFAULT_CONNECTIONS).await
+    }
+
+    /// The same with at most that many connections to PostgreSQL, besides three for the lease, commands and the writer.
+    ///
+    /// # Errors
+    /// Those of [`Store::open`].
+    pub async fn open_with(url: &str, connections: u32) -> Result<Self, StoreError> {
+        let db = Db::open(url, connections).await?;
         groups::fold_provider_names(&db).await?;
         let writer = Writer::start(db.for_writer());
         Ok(Self(Arc::new(Inner { db, writer })))
@@ -193,7 +212,21 @@ impl Store {
     /// # Errors
     /// `Unavailable` if it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        self.db().read("SELECT 1").fetch_all().await.map(drop)
+        self.db().ping().await
+    }
+
+    /// For how long PostgreSQL has not answered the writer of logs; zero if it answers.
+    #[must_use]
+    pub fn writer_silent_for(&self) -> Duration {
+        self.0.writer.silent_for()
+    }
+
+    /// Checks that the database answers the writer of logs.
+    ///
+    /// # Errors
+    /// `Unavailable` if it does not.
+    pub async fn ping_writer(&self) -> Result<(), StoreError> {
+        self.0.writer.ping().await
     }
 
     /// Commits queued writes and closes all connections; later operations return `Unavailable`.

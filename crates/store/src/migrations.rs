@@ -90,6 +90,7 @@ migrations![
     "0066_metadata_of_documents",
     "0067_followed_sources",
     "0068_remote_reading",
+    "0074_counted_by_all_servers",
 ];
 
 /// Migrates a database up to that number, or to the newest before it.

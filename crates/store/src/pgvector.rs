@@ -58,7 +58,7 @@ impl Store {
     /// # Errors
     /// `Unavailable` if the database has no pgvector, or it may not be enabled; `Conflict` on SQLite.
     pub async fn create_vector_tables(&self) -> Result<(), StoreError> {
-        if !matches!(self.db(), Db::Postgres(..)) {
+        if !matches!(self.db(), Db::Postgres { .. }) {
             return Err(StoreError::Conflict("database"));
         }
         for statement in TABLES {

@@ -1,13 +1,15 @@
-//! A small connection pool.
+//! A small connection pool, whose statements have a time limit where the database is behind a socket.
 //!
 //! `sqlx` has a pool, but it pings each connection on return: two more thread switches for an SQLite statement, one
 //! more round trip with PostgreSQL, and the next caller waits for it.
 
 use std::{
+    io,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
+use futures_util::{FutureExt, future::BoxFuture};
 use sqlx::{Connection, Database, Error};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -16,10 +18,14 @@ use tokio::{
 
 /// Timeout for a free connection, for opening one, and for a ping.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
+/// The least speed that is expected of a connection.
+const BYTES_PER_SECOND: u64 = 1_000_000;
 /// A server connection that has been idle for longer is pinged before use.
 const MAX_UNCHECKED_IDLE: Duration = Duration::from_secs(1);
 
-type OptionsOf<DB> = <<DB as Database>::Connection as Connection>::Options;
+/// Opens a connection.
+type Open<DB> = Box<dyn Fn() -> BoxFuture<'static, Opened<DB>> + Send + Sync>;
+type Opened<DB> = Result<<DB as Database>::Connection, Error>;
 
 /// The pool. Cheap to clone; clones share the connections.
 pub(crate) struct Pool<DB: Database>(Arc<Shared<DB>>);
@@ -34,11 +40,15 @@ pub(crate) enum Location {
 }
 
 struct Shared<DB: Database> {
-    options: OptionsOf<DB>,
+    open: Open<DB>,
     location: Location,
     max: u32,
+    /// How long the database may take to answer a statement.
+    limit: Duration,
     idle: Mutex<Vec<(DB::Connection, Instant)>>,
     free: Arc<Semaphore>,
+    /// Since when the database has not answered, on any connection.
+    silent_since: Mutex<Option<Instant>>,
 }
 
 /// A borrowed connection; dropping it returns it.
@@ -50,21 +60,68 @@ pub(crate) struct PooledConnection<DB: Database> {
 }
 
 impl<DB: Database> Pool<DB> {
-    /// A pool of at most `max` connections, opened on demand.
-    pub(crate) fn new(location: Location, options: OptionsOf<DB>, max: u32) -> Self {
+    /// A pool of at most `max` connections to a database in this process, opened on demand.
+    pub(crate) fn here<F>(max: u32, open: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Opened<DB>> + Send + 'static,
+    {
+        Self::new(Location::Here, max, Duration::MAX, open)
+    }
+
+    /// A pool of at most `max` connections to a database server, opened on demand. A statement that it does not answer
+    /// within `limit` fails: a firewall or a failover may have swallowed the connection without a word.
+    pub(crate) fn server<F>(
+        max: u32,
+        limit: Duration,
+        open: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Opened<DB>> + Send + 'static,
+    {
+        Self::new(Location::Server, max, limit, open)
+    }
+
+    fn new<F>(
+        location: Location,
+        max: u32,
+        limit: Duration,
+        open: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Opened<DB>> + Send + 'static,
+    {
         let free = Arc::new(Semaphore::new(max as usize));
         Self(Arc::new(Shared {
-            options,
+            open: Box::new(move || open().boxed()),
             location,
             max,
+            limit,
             idle: Mutex::default(),
             free,
+            silent_since: Mutex::default(),
         }))
     }
 
-    /// The connection options.
-    pub(crate) fn options(&self) -> &OptionsOf<DB> {
-        &self.0.options
+    /// For how long the database has not answered: since the first statement or connection attempt that failed after
+    /// the last answer. Zero if it answers.
+    pub(crate) fn silent_for(&self) -> Duration {
+        self.silent_since()
+            .map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    fn silent_since(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+        self.0
+            .silent_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note_answer(&self, is_answered: bool, asked: Instant) {
+        let mut silent_since = self.silent_since();
+        match is_answered {
+            true => *silent_since = None,
+            false => _ = silent_since.get_or_insert(asked),
+        }
     }
 
     /// Borrows a connection; waits for a free one.
@@ -76,15 +133,24 @@ impl<DB: Database> Pool<DB> {
         let permit = permit.map_err(|_| Error::PoolClosed)?;
         let connection = match self.take_idle().await {
             Some(connection) => connection,
-            None => timeout(TIMEOUT, DB::Connection::connect_with(&self.0.options))
-                .await
-                .map_err(|_| Error::PoolTimedOut)??,
+            None => self.connect().await?,
         };
         Ok(PooledConnection {
             held: Some((connection, permit)),
             pool: self.clone(),
             is_sound: true,
         })
+    }
+
+    async fn connect(&self) -> Result<DB::Connection, Error> {
+        let asked = Instant::now();
+        let opened = timeout(TIMEOUT, (self.0.open)())
+            .await
+            .unwrap_or_else(|_| Err(unanswered(TIMEOUT)));
+        if let Err(error) = &opened {
+            self.note_answer(is_answer(error), asked);
+        }
+        opened
     }
 
     /// Stops lending, waits for borrowed connections, and closes all.
@@ -121,8 +187,8 @@ impl<DB: Database> Pool<DB> {
 }
 
 impl<DB: Database> PooledConnection<DB> {
-    /// The connection for one statement, whose outcome is then passed to [`Self::note`]. A connection that is dropped
-    /// in the middle of a statement counts as broken.
+    /// The connection for one statement, which then runs [`Self::within`] a limit. A connection that is dropped in the
+    /// middle of a statement counts as broken.
     pub(crate) fn connection(&mut self) -> Result<&mut DB::Connection, Error> {
         self.is_sound = self.pool.0.location == Location::Here;
         self.held
@@ -131,10 +197,25 @@ impl<DB: Database> PooledConnection<DB> {
             .ok_or(Error::PoolClosed)
     }
 
-    /// Records the outcome of a statement.
-    pub(crate) fn note<T>(&mut self, outcome: Result<T, Error>) -> Result<T, Error> {
-        use Error::{Io, Protocol, Tls, WorkerCrashed};
-        self.is_sound = !matches!(outcome, Err(Io(_) | Protocol(_) | Tls(_) | WorkerCrashed));
+    /// The time limit of a statement with values of that many bytes, which may have a limit of its own; `None` if
+    /// there is none.
+    pub(crate) fn limit(&self, own: Option<Duration>, bytes: usize) -> Option<Duration> {
+        let is_server = self.pool.0.location == Location::Server;
+        let transfer = Duration::from_secs(bytes as u64 / BYTES_PER_SECOND);
+        is_server.then(|| own.unwrap_or(self.pool.0.limit) + transfer)
+    }
+
+    /// Records the outcome of a statement that was sent at that time.
+    pub(crate) fn note<T>(
+        &mut self,
+        asked: Option<Instant>,
+        outcome: Result<T, Error>,
+    ) -> Result<T, Error> {
+        let is_answered = outcome.as_ref().map_or_else(is_answer, |_| true);
+        self.is_sound = is_answered && !outcome.as_ref().is_err_and(is_from_standby);
+        if let Some(asked) = asked {
+            self.pool.note_answer(is_answered, asked);
+        }
         outcome
     }
 
@@ -158,6 +239,39 @@ impl<DB: Database> PooledConnection<DB> {
     }
 }
 
+/// The outcome of a statement, or an error once the limit has passed; also when it was sent, if it has a limit.
+pub(crate) async fn within<T>(
+    limit: Option<Duration>,
+    statement: impl Future<Output = Result<T, Error>>,
+) -> (Option<Instant>, Result<T, Error>) {
+    let Some(limit) = limit else {
+        return (None, statement.await);
+    };
+    let asked = Instant::now();
+    let outcome = timeout(limit, statement)
+        .await
+        .unwrap_or_else(|_| Err(unanswered(limit)));
+    (Some(asked), outcome)
+}
+
+fn unanswered(limit: Duration) -> Error {
+    let seconds = limit.as_secs_f32();
+    let message = format!("the database did not answer within {seconds} s");
+    Error::Io(io::Error::new(io::ErrorKind::TimedOut, message))
+}
+
+/// Whether the database itself reported the error, rather than the connection.
+fn is_answer(error: &Error) -> bool {
+    use Error::{Io, Protocol, Tls, WorkerCrashed};
+    !matches!(error, Io(_) | Protocol(_) | Tls(_) | WorkerCrashed)
+}
+
+/// PostgreSQL's `read_only_sql_transaction`: after a failover the connection may lead to the old primary.
+fn is_from_standby(error: &Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.as_deref() == Some("25006")
+}
+
 impl<DB: Database> Drop for PooledConnection<DB> {
     fn drop(&mut self) {
         // The permit is released last, when the next caller can find the connection.
@@ -177,9 +291,9 @@ impl<DB: Database> Clone for Pool<DB> {
 
 impl<DB: Database> std::fmt::Debug for Pool<DB> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Lanes")
-            .field("place", &self.0.location)
-            .field("most", &self.0.max)
+        f.debug_struct("Pool")
+            .field("location", &self.0.location)
+            .field("max", &self.0.max)
             .finish_non_exhaustive()
     }
 }

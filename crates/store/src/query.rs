@@ -1,6 +1,6 @@
 //! A statement builder for both databases: `db.read("…").bind(x).fetch_all()`.
 
-use std::{cell::RefCell, fmt::Display, sync::Arc};
+use std::{cell::RefCell, fmt::Display, sync::Arc, time::Duration};
 
 use serde::{Serialize, de::DeserializeOwned};
 use sqlx::{
@@ -10,7 +10,7 @@ use sqlx::{
 
 use crate::{
     StoreError,
-    pool::{Pool, PooledConnection},
+    pool::{Pool, PooledConnection, within},
     transaction::Transaction,
 };
 
@@ -26,26 +26,76 @@ pub(crate) enum Query<'a> {
     ),
 }
 
-/// Where a statement runs: on any free connection, or inside a transaction.
-pub(crate) enum On<'a, DB: Database> {
+/// Where a statement runs, and for how long at most.
+pub(crate) struct On<'a, DB: Database> {
+    connection: Connection<'a, DB>,
+    /// A limit other than the usual one of the pool.
+    limit: Option<Duration>,
+    /// The size of the values.
+    bytes: usize,
+}
+
+/// Any free connection, or that of a transaction.
+enum Connection<'a, DB: Database> {
     Any(&'a Pool<DB>),
     Tx(&'a mut PooledConnection<DB>),
 }
 
 impl<'a, DB: Database> On<'a, DB> {
+    /// This SQL on any free connection.
+    pub(crate) fn any(pool: &'a Pool<DB>, sql: &str) -> Self {
+        Self {
+            connection: Connection::Any(pool),
+            limit: limit_of(sql),
+            bytes: 0,
+        }
+    }
+
+    fn tx(pooled: &'a mut PooledConnection<DB>, sql: &str) -> Self {
+        Self {
+            connection: Connection::Tx(pooled),
+            limit: limit_of(sql),
+            bytes: 0,
+        }
+    }
+
+    fn with_more(self, bytes: usize) -> Self {
+        let bytes = self.bytes + bytes;
+        Self { bytes, ..self }
+    }
+
     /// The connection; one that is borrowed for this statement is kept in `free` and returned from there.
     async fn pooled(
         self,
         free: &'a mut Option<PooledConnection<DB>>,
     ) -> Result<&'a mut PooledConnection<DB>, sqlx::Error> {
-        match self {
-            Self::Any(pool) => Ok(free.insert(pool.acquire().await?)),
-            Self::Tx(pooled) => Ok(pooled),
+        match self.connection {
+            Connection::Any(pool) => Ok(free.insert(pool.acquire().await?)),
+            Connection::Tx(pooled) => Ok(pooled),
         }
     }
 }
 
+/// The limit of a deletion, which includes everything that belongs to the row, and of a new index.
+const LONG: Duration = Duration::from_secs(5 * 60);
+
+fn limit_of(sql: &str) -> Option<Duration> {
+    ["DELETE", "CREATE INDEX"]
+        .iter()
+        .any(|start| sql.starts_with(start))
+        .then_some(LONG)
+}
+
 impl Query<'_> {
+    /// Lets the database take that long to answer, instead of the usual limit.
+    pub(crate) fn within(self, limit: Duration) -> Self {
+        let limit = Some(limit);
+        match self {
+            Self::Sqlite(query, on) => Self::Sqlite(query, On { limit, ..on }),
+            Self::Postgres(query, on) => Self::Postgres(query, On { limit, ..on }),
+        }
+    }
+
     /// Binds the next placeholder. For text use [`Query::text`] or [`Query::id`].
     pub(crate) fn bind<'t, T>(self, value: T) -> Self
     where
@@ -59,17 +109,32 @@ impl Query<'_> {
 
     /// Binds text. U+0000, which PostgreSQL cannot store, becomes U+FFFD on both databases.
     pub(crate) fn text(self, text: &str) -> Self {
+        let query = self.noting(text.len());
         match text.contains('\0') {
-            true => self.bind(storable(text)),
-            false => self.bind(text),
+            true => query.bind(storable(text)),
+            false => query.bind(text),
         }
     }
 
     /// Binds a long shared text without copying.
     pub(crate) fn shared_text(self, text: &Arc<str>) -> Self {
+        let query = self.noting(text.len());
         match text.contains('\0') {
-            true => self.bind(storable(text)),
-            false => self.bind(Arc::clone(text)),
+            true => query.bind(storable(text)),
+            false => query.bind(Arc::clone(text)),
+        }
+    }
+
+    /// Binds the content of a file.
+    pub(crate) fn file(self, content: &[u8]) -> Self {
+        self.noting(content.len()).bind(content)
+    }
+
+    /// Adds to the size of the values, for which the database has more time.
+    fn noting(self, bytes: usize) -> Self {
+        match self {
+            Self::Sqlite(query, on) => Self::Sqlite(query, on.with_more(bytes)),
+            Self::Postgres(query, on) => Self::Postgres(query, on.with_more(bytes)),
         }
     }
 
@@ -186,10 +251,11 @@ where
     DB::Arguments: IntoArguments<DB>,
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
-    let mut free = None;
+    let (own, bytes, mut free) = (on.limit, on.bytes, None);
     let pooled = on.pooled(&mut free).await?;
-    let outcome = query.execute(pooled.connection()?).await;
-    pooled.note(outcome)
+    let limit = pooled.limit(own, bytes);
+    let (asked, outcome) = within(limit, query.execute(pooled.connection()?)).await;
+    pooled.note(asked, outcome)
 }
 
 async fn fetch_all<DB>(
@@ -201,10 +267,11 @@ where
     DB::Arguments: IntoArguments<DB>,
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
-    let mut free = None;
+    let (own, bytes, mut free) = (on.limit, on.bytes, None);
     let pooled = on.pooled(&mut free).await?;
-    let outcome = query.fetch_all(pooled.connection()?).await;
-    pooled.note(outcome)
+    let limit = pooled.limit(own, bytes);
+    let (asked, outcome) = within(limit, query.fetch_all(pooled.connection()?)).await;
+    pooled.note(asked, outcome)
 }
 
 /// A read-write transaction. Dropped without [`Tx::commit`], it rolls back.
@@ -217,20 +284,21 @@ impl Tx {
     /// A statement inside the transaction.
     pub(crate) fn query(&mut self, sql: &'static str) -> Query<'_> {
         match self {
-            Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql), On::Tx(tx.pooled())),
-            Self::Postgres(tx) => Query::Postgres(sqlx::query(sql), On::Tx(tx.pooled())),
+            Self::Sqlite(tx) => Query::Sqlite(sqlx::query(sql), On::tx(tx.pooled(), sql)),
+            Self::Postgres(tx) => Query::Postgres(sqlx::query(sql), On::tx(tx.pooled(), sql)),
         }
     }
 
     /// A statement inside the transaction, with SQL built from constant pieces and placeholders.
     pub(crate) fn built(&mut self, sql: String) -> Query<'_> {
-        let sql = AssertSqlSafe(sql);
         match self {
             Self::Sqlite(tx) => {
-                Query::Sqlite(sqlx::query(sql).persistent(false), On::Tx(tx.pooled()))
+                let on = On::tx(tx.pooled(), &sql);
+                Query::Sqlite(sqlx::query(AssertSqlSafe(sql)).persistent(false), on)
             }
             Self::Postgres(tx) => {
-                Query::Postgres(sqlx::query(sql).persistent(false), On::Tx(tx.pooled()))
+                let on = On::tx(tx.pooled(), &sql);
+                Query::Postgres(sqlx::query(AssertSqlSafe(sql)).persistent(false), on)
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::{
     IdempotencyKey, Principal, Store, StoreError,
     db::Db,
     messages::fill_message,
-    query::{Query, Row, long_json, readable},
+    query::{Query, Row, Tx, long_json, readable},
     queued_turns,
     transaction::despite_deadlocks,
     webhooks,
@@ -204,6 +204,9 @@ macro_rules! select_runs {
 }
 pub(crate) use select_runs;
 
+/// How many expired runs are deleted in one transaction.
+const PURGED_AT_ONCE: u32 = 200;
+
 impl Store {
     /// Stores a new run; one that fills a message is created by [`Store::begin_turn`].
     ///
@@ -389,26 +392,45 @@ impl Store {
         .await
     }
 
-    /// Deletes runs without a chat that ended before that time, with logs and files; returns their number.
+    /// Deletes runs without a chat that ended before that time, with logs and files; returns their number. In batches, so
+    /// that nothing waits long for a lock, and beside other servers that do the same.
     ///
     /// # Errors
     /// Database errors only.
     pub async fn purge_runs(&self, chatless_finished_before: i64) -> Result<u64, StoreError> {
-        despite_deadlocks(|| async {
-            let mut tx = self.db().begin().await?;
-            let files = "DELETE FROM files WHERE workspace IN \
-                         (SELECT id FROM runs WHERE chat IS NULL AND finished_at < $1)";
-            tx.query(files)
-                .bind(chatless_finished_before)
-                .execute()
-                .await?;
-            let runs = "DELETE FROM runs WHERE chat IS NULL AND finished_at < $1";
-            let runs = tx.query(runs).bind(chatless_finished_before);
-            let purged = runs.execute().await?;
-            tx.commit().await?;
-            Ok(purged)
-        })
-        .await
+        let mut purged = 0;
+        loop {
+            let batch = despite_deadlocks(|| self.purge_some_runs(chatless_finished_before));
+            match batch.await? {
+                0 => return Ok(purged),
+                some => purged += some,
+            }
+        }
+    }
+
+    async fn purge_some_runs(&self, chatless_finished_before: i64) -> Result<u64, StoreError> {
+        let mut tx = self.db().begin().await?;
+        let expired = format!(
+            "SELECT id FROM runs WHERE chat IS NULL AND finished_at < $1 LIMIT {PURGED_AT_ONCE}{}",
+            match tx {
+                Tx::Sqlite(_) => "",
+                Tx::Postgres(_) => " FOR UPDATE SKIP LOCKED",
+            }
+        );
+        let rows = tx
+            .built(expired)
+            .bind(chatless_finished_before)
+            .fetch_all()
+            .await?;
+        for row in &rows {
+            let id: String = row.get("id")?;
+            let files = "DELETE FROM files WHERE workspace = $1";
+            tx.query(files).text(&id).execute().await?;
+            let run = "DELETE FROM runs WHERE id = $1";
+            tx.query(run).text(&id).execute().await?;
+        }
+        tx.commit().await?;
+        Ok(rows.len() as u64)
     }
 }
 

@@ -202,21 +202,19 @@ impl Store {
         tx.commit().await
     }
 
-    /// The sessions that recently ended or expired.
+    /// The sessions that have ended since that time, including those that have expired by now.
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn sessions_over(&self, now: i64) -> Result<Vec<SessionId>, StoreError> {
-        let sql =
-            "SELECT id, ended_at FROM sessions WHERE ended_at IS NOT NULL OR expires_at <= $1";
-        let rows = self.db().read(sql).bind(now).fetch_all().await?;
-        let mut has_expired = false;
-        for row in &rows {
-            has_expired |= row.get::<Option<i64>>("ended_at")?.is_none();
-        }
-        if has_expired {
+    pub async fn sessions_over(&self, since: i64, now: i64) -> Result<Vec<SessionId>, StoreError> {
+        let expired =
+            "SELECT 1 AS found FROM sessions WHERE expires_at <= $1 AND ended_at IS NULL LIMIT 1";
+        let expired = self.db().watch(expired).bind(now);
+        if expired.fetch_optional().await?.is_some() {
             self.end_expired_sessions(now).await?;
         }
+        let ended = "SELECT id FROM sessions WHERE ended_at >= $1";
+        let rows = self.db().watch(ended).bind(since).fetch_all().await?;
         rows.iter().map(|row| row.id("id")).collect()
     }
 

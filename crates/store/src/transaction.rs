@@ -5,7 +5,7 @@ use tokio::runtime::Handle;
 
 use crate::{
     StoreError,
-    pool::{Location, Pool, PooledConnection},
+    pool::{Location, Pool, PooledConnection, within},
 };
 
 /// PostgreSQL takes a second to notice a deadlock, so these take as many seconds at most.
@@ -104,6 +104,7 @@ async fn run<DB: Database>(
 where
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
-    let outcome = pooled.connection()?.execute(statement).await.map(drop);
-    pooled.note(outcome)
+    let limit = pooled.limit(None, 0);
+    let (asked, outcome) = within(limit, pooled.connection()?.execute(statement)).await;
+    pooled.note(asked, outcome).map(drop)
 }

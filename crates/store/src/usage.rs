@@ -1,7 +1,10 @@
 //! The usage ledger: model usage, added up by day, account, model, key and person. A run's usage is stored together
 //! with its position in the run's log, so that it counts once despite crashes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use domain::{ApiKeyId, GroupId, RunId, TokenCount, Usage, UserId};
 
@@ -200,6 +203,30 @@ pub struct UsageRow {
     pub sum: UsageSum,
 }
 
+/// A subject with its index, and the values of the columns that select its usage.
+type Wanted<'a> = (usize, String, &'a str);
+
+/// The sums of all counters, as columns of the same names.
+fn counter_sums() -> String {
+    USAGE_COUNTERS
+        .map(|column| format!("{} AS {column}", sum(column)))
+        .join(", ")
+}
+
+fn read_sum(row: &Row) -> Result<UsageSum, StoreError> {
+    Ok(UsageSum {
+        requests: row.number("requests")?,
+        input_tokens: row.number("input_tokens")?,
+        output_tokens: row.number("output_tokens")?,
+        cost_micro_usd: row.number("cost_micro_usd")?,
+        cached_tokens: row.number("cached_tokens")?,
+        cache_write_tokens: row.number("cache_write_tokens")?,
+        reasoning_tokens: row.number("reasoning_tokens")?,
+        unpriced_requests: row.number("unpriced_requests")?,
+        estimated_requests: row.number("estimated_requests")?,
+    })
+}
+
 impl Store {
     /// Adds to the ledger. Returns the result for each run, in order.
     ///
@@ -260,9 +287,7 @@ impl Store {
             UsageOf::Key(_) => "AND api_key = $3",
             UsageOf::Person(..) => "AND api_key = $3 AND person = $4",
         };
-        let sums = USAGE_COUNTERS
-            .map(|column| format!("{} AS {column}", sum(column)))
-            .join(", ");
+        let sums = counter_sums();
         let sql = format!(
             "SELECT {name} AS name, {sums}, {} AS tokens FROM usage WHERE day BETWEEN $1 AND $2 {whose} \
              GROUP BY {name} ORDER BY {order}",
@@ -278,23 +303,70 @@ impl Store {
         };
         let rows = query.fetch_all().await?;
         let read = |row: &Row| {
-            let sum = UsageSum {
-                requests: row.number("requests")?,
-                input_tokens: row.number("input_tokens")?,
-                output_tokens: row.number("output_tokens")?,
-                cost_micro_usd: row.number("cost_micro_usd")?,
-                cached_tokens: row.number("cached_tokens")?,
-                cache_write_tokens: row.number("cache_write_tokens")?,
-                reasoning_tokens: row.number("reasoning_tokens")?,
-                unpriced_requests: row.number("unpriced_requests")?,
-                estimated_requests: row.number("estimated_requests")?,
-            };
             Ok(UsageRow {
                 name: row.get("name")?,
-                sum,
+                sum: read_sum(row)?,
             })
         };
         Ok(readable(&rows, read))
+    }
+
+    /// The usage of several subjects by day, each as its index in `of`, with one statement per kind of subject.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn usage_by_day(
+        &self,
+        of: &[UsageOf],
+        first_day: i64,
+        last_day: i64,
+    ) -> Result<Vec<(usize, i64, UsageSum)>, StoreError> {
+        let mut kinds: [(&str, Vec<Wanted>); 5] = [
+            ("JOIN usage ON TRUE", Vec::new()),
+            ("JOIN usage ON owner = first", Vec::new()),
+            (
+                "JOIN group_members ON group_id = first JOIN usage ON owner = member",
+                Vec::new(),
+            ),
+            ("JOIN usage ON api_key = first", Vec::new()),
+            (
+                "JOIN usage ON api_key = first AND person = second",
+                Vec::new(),
+            ),
+        ];
+        for (index, subject) in of.iter().enumerate() {
+            let (kind, first, second) = match subject {
+                UsageOf::All => (0, String::new(), ""),
+                UsageOf::User(user) => (1, user.to_string(), ""),
+                UsageOf::Group(group) => (2, group.to_string(), ""),
+                UsageOf::Key(key) => (3, key.to_string(), ""),
+                UsageOf::Person(key, person) => (4, key.to_string(), person.as_str()),
+            };
+            kinds[kind].1.push((index, first, second));
+        }
+        let mut found = Vec::new();
+        for (join, wanted) in &kinds {
+            for wanted in wanted.chunks(MAX_ROWS) {
+                let mut sql = String::from("WITH wanted (number, first, second) AS (VALUES ");
+                self.db().push_rows(&mut sql, wanted.len(), 3);
+                // Writing to a String cannot fail.
+                _ = write!(
+                    sql,
+                    ") SELECT number, day, {} FROM wanted {join} AND day BETWEEN {first_day} AND {last_day} \
+                     GROUP BY number, day",
+                    counter_sums()
+                );
+                let query = self.db().built_to_read(sql);
+                let query = wanted.iter().fold(query, |query, (index, first, second)| {
+                    query.number(*index as u64).text(first).text(second)
+                });
+                for row in &query.fetch_all().await? {
+                    let index = usize::try_from(row.number("number")?).unwrap_or(usize::MAX);
+                    found.push((index, row.get("day")?, read_sum(row)?));
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// The position of the ledger in a run's log; `None` if all of it is booked.

@@ -6,7 +6,10 @@ mod flusher;
 mod log;
 mod rows;
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use tokio::{
     sync::{mpsc, oneshot},
@@ -25,6 +28,8 @@ const QUEUE: usize = 1024;
 /// The owner of the task. Dropping it ends the task: all waiters are gone by then.
 #[derive(Debug)]
 pub(crate) struct Writer {
+    /// Its connection.
+    db: Db,
     /// `None` once stopped.
     queue: Mutex<Option<mpsc::Sender<Work>>>,
     task: tokio::sync::Mutex<JoinSet<()>>,
@@ -56,8 +61,9 @@ impl Writer {
     pub(crate) fn start(db: Db) -> Self {
         let (queue, work) = mpsc::channel(QUEUE);
         let mut task = JoinSet::new();
-        task.spawn(write_all(db, work));
+        task.spawn(write_all(db.clone(), work));
         Self {
+            db,
             queue: Mutex::new(Some(queue)),
             task: tokio::sync::Mutex::new(task),
         }
@@ -84,6 +90,16 @@ impl Writer {
         outcome.await.map_err(|_| stopped())?
     }
 
+    /// For how long the database has not answered the writer; zero if it answers.
+    pub(crate) fn silent_for(&self) -> Duration {
+        self.db.silent_for()
+    }
+
+    /// Asks the database whether it answers on the writer's connection, or on a new one.
+    pub(crate) async fn ping(&self) -> Result<(), StoreError> {
+        self.db.read("SELECT 1").fetch_all().await.map(drop)
+    }
+
     /// Lets the task write the queue, and waits for its end.
     pub(crate) async fn stop(&self) {
         drop(
@@ -102,7 +118,7 @@ async fn write_all(db: Db, mut queue: mpsc::Receiver<Work>) {
         Db::Sqlite {
             log: Some(path), ..
         } => Some(Flusher::start(path.clone())),
-        Db::Sqlite { log: None, .. } | Db::Postgres(..) => None,
+        Db::Sqlite { log: None, .. } | Db::Postgres { .. } => None,
     };
     let mut work = Vec::new();
     while queue.recv_many(&mut work, QUEUE).await > 0 {
@@ -111,8 +127,8 @@ async fn write_all(db: Db, mut queue: mpsc::Receiver<Work>) {
         // Waiters that just got their result may have more to write: lets them queue, so that they share a commit.
         yield_now().await;
     }
-    if let Db::Postgres(..) = db {
-        db.close().await;
+    if let Db::Postgres { pool, .. } = db {
+        pool.close().await;
     }
 }
 

@@ -30,6 +30,7 @@ pub(crate) struct Workdir {
     /// A program may have run whose changes were not copied to the chat.
     half_done: bool,
     session: Option<Session>,
+    turn: Option<i64>,
 }
 
 /// Runs disk operations on a blocking thread.
@@ -62,7 +63,17 @@ impl Workdir {
             left_out: Vec::new(),
             half_done: false,
             session: None,
+            turn: None,
         })
+    }
+
+    /// The number of its last turn, if servers share the database.
+    pub(super) fn turn(&self) -> Option<i64> {
+        self.turn
+    }
+
+    pub(super) fn begin_turn(&mut self, number: Option<i64>) {
+        self.turn = number;
     }
 
     /// Whether a program was stopped in it.

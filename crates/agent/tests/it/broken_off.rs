@@ -7,6 +7,10 @@ use std::{
 
 use agent::{Prices, history::messages_of};
 use domain::{EventBody, ProblemCode, RunEvent, Usage};
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, ready},
+};
 use llm::{
     ChatRequest, FinishReason, Line, ModelError,
     script::{call, finish_with, reasoning, text},
@@ -22,9 +26,13 @@ type Reported = Arc<Mutex<Vec<Option<(Usage, Option<u64>)>>>>;
 struct Open(Reported);
 
 impl agent::Quota for Open {
-    fn begin(&self, _: agent::CallEstimate<'_>) -> Result<agent::EndCall, domain::Problem> {
+    fn begin<'a>(
+        &'a self,
+        _: agent::CallEstimate<'a>,
+    ) -> BoxFuture<'a, Result<agent::EndCall, domain::Problem>> {
         let told = Arc::clone(&self.0);
-        Ok(Box::new(move |used| told.lock().unwrap().push(used)))
+        let end: agent::EndCall = Box::new(move |used| told.lock().unwrap().push(used));
+        ready(Ok(end)).boxed()
     }
 
     fn check(&self, _: agent::CallEstimate<'_>, _: u64) -> Result<(), domain::Problem> {

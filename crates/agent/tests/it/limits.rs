@@ -7,6 +7,10 @@ use std::{
 
 use agent::Prices;
 use domain::{EventBody, MessageCode, Outcome, ProblemCode, Usage};
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, ready},
+};
 use llm::{
     ChatRequest, FinishReason, Line,
     script::{call, finish_with, text},
@@ -277,15 +281,21 @@ struct Calls {
 }
 
 impl agent::Quota for Calls {
-    fn begin(&self, call: agent::CallEstimate<'_>) -> Result<agent::EndCall, domain::Problem> {
-        self.check(call, 1)?;
-        *self.left.lock().unwrap() -= 1;
-        let used = Arc::clone(&self.used);
-        Ok(Box::new(move |usage| {
-            used.lock()
-                .unwrap()
-                .push(usage.map(|(usage, _)| usage.total_tokens()))
-        }))
+    fn begin<'a>(
+        &'a self,
+        call: agent::CallEstimate<'a>,
+    ) -> BoxFuture<'a, Result<agent::EndCall, domain::Problem>> {
+        let begun = self.check(call, 1).map(|()| {
+            *self.left.lock().unwrap() -= 1;
+            let used = Arc::clone(&self.used);
+            let end: agent::EndCall = Box::new(move |usage| {
+                used.lock()
+                    .unwrap()
+                    .push(usage.map(|(usage, _)| usage.total_tokens()))
+            });
+            end
+        });
+        ready(begun).boxed()
     }
 
     fn check(&self, _: agent::CallEstimate<'_>, calls: u64) -> Result<(), domain::Problem> {

@@ -7,6 +7,10 @@ use std::sync::{
 
 use agent::{CallEstimate, EndCall, Quota};
 use domain::{EventBody, Problem, ProblemCode};
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, ready},
+};
 use llm::{
     ChatRequest,
     script::{call, text},
@@ -23,15 +27,16 @@ struct Permits {
 }
 
 impl Quota for Permits {
-    fn begin(&self, call: CallEstimate<'_>) -> Result<EndCall, Problem> {
+    fn begin<'a>(&'a self, call: CallEstimate<'a>) -> BoxFuture<'a, Result<EndCall, Problem>> {
         assert_eq!((call.model, call.agent), ("test", "main"));
-        if self.model_gone.load(Ordering::Relaxed) {
-            return Err(Problem::new(
+        let end: Result<EndCall, Problem> = match self.model_gone.load(Ordering::Relaxed) {
+            true => Err(Problem::new(
                 ProblemCode::Forbidden,
                 "It is not yours any more.",
-            ));
-        }
-        Ok(Box::new(|_| {}))
+            )),
+            false => Ok(Box::new(|_| {})),
+        };
+        ready(end).boxed()
     }
 
     fn check(&self, _: CallEstimate<'_>, _: u64) -> Result<(), Problem> {

@@ -4,6 +4,7 @@
 mod clock;
 #[cfg(target_os = "linux")]
 mod container;
+mod counted_together;
 mod cut;
 mod disk;
 mod doors;
@@ -13,6 +14,7 @@ mod locked;
 mod once;
 pub(crate) mod postgres;
 mod several_servers;
+mod silent;
 mod slow;
 mod terminated;
 mod upstream;

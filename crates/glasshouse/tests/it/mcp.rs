@@ -88,7 +88,7 @@ async fn connect(server: &Server, key: &str) -> Connected {
     }
 }
 
-async fn key_of(server: &Server, cookie: &str) -> String {
+pub(crate) async fn key_of(server: &Server, cookie: &str) -> String {
     let made = server
         .post("/api/v1/keys", cookie, &json!({"name": "mcp"}))
         .await;

@@ -4,7 +4,12 @@
 use scripted::{Behaviour, Reply, ScriptedServer};
 use serde_json::{Value, json};
 
-use crate::{harness::Server, openai::connect, runs::events};
+use crate::{
+    faults::{postgres::Cluster, until},
+    harness::{SECRET_KEY, Server},
+    openai::connect,
+    runs::events,
+};
 
 /// The tests' own program is the sandbox's helper; its `main` is not ours, so this runs before it.
 #[ctor::ctor(unsafe)]
@@ -14,6 +19,66 @@ fn helper() {
         .is_some()
     {
         std::process::exit(0);
+    }
+}
+
+/// Python's variables are those of the last call, on whichever server of the database that was.
+#[tokio::test(flavor = "multi_thread")]
+async fn python_of_a_chat_is_not_stale_at_another_server() {
+    let Some(cluster) = Cluster::start().await else {
+        return;
+    };
+    let cells = [
+        "x = 41; print('set')",
+        "print(x)",
+        "print('x' in globals()); x = 7",
+        "print(x)",
+        "x = 8; print(x)",
+        "print(x)",
+    ];
+    let upstream = ScriptedServer::start(Behaviour::answer(move |request| {
+        // Each turn is two requests: the cell, and the end.
+        match request.number % 2 {
+            1 => Reply::calls(&[("python", json!({"code": cells[request.number / 2]}))]),
+            _ => Reply::text("Done."),
+        }
+    }))
+    .await
+    .unwrap();
+    let url = cluster.url();
+    let settings = [
+        ("GLASSHOUSE_PROGRAMS_ENABLED", "true"),
+        ("GLASSHOUSE_DATABASE_URL", url.as_str()),
+        ("GLASSHOUSE_SECRET_KEY", SECRET_KEY),
+    ];
+    let a = Server::start_with(&settings).await;
+    let b = Server::start_with(&settings).await;
+    let cookie = a.set_up().await;
+    connect(&a, &cookie, "Up", &upstream.base_url()).await;
+    for server in [&a, &b] {
+        wait_for_programs(server, &cookie).await;
+        until("the model is known", async || {
+            let models = server.get("/api/v1/models", &cookie).await;
+            models.text.contains("scripted")
+        })
+        .await;
+    }
+    let chat = a.post("/api/v1/chats", &cookie, &json!({})).await.json();
+    let chat = chat["id"].as_str().unwrap();
+    for (server, shows) in [
+        (&a, "set"),
+        (&a, "41"),
+        (&b, "False"),
+        // Not 41, which its own process has, and not 7.
+        (&a, "this was a new Python process"),
+        (&b, "8"),
+        (&b, "8"),
+    ] {
+        let log = run(server, &cookie, chat).await;
+        let [(_, result)] = results(&log)[..] else {
+            panic!("{log:?}");
+        };
+        assert!(result.contains(shows), "{shows}: {result}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Set-up, sign-in, sign-out, and sessions that end.
 
 use serde_json::json;
+use server::identity::auth::Attempt;
 use sqlx::{Connection, Executor, SqliteConnection};
 
 use crate::harness::{Answer, EMAIL, PASSWORD, Server};
@@ -265,7 +266,11 @@ async fn guesses_from_everywhere_are_slowed_but_not_for_known_browsers() {
             .app
             .identity
             .backoff
-            .begin_sign_in(address, EMAIL, None, server.clock.now_ms())
+            .begin(
+                &Attempt::sign_in(address, EMAIL, None),
+                server.clock.now_ms(),
+            )
+            .await
     };
     for n in 0..100 {
         guess(n).await.unwrap();

@@ -299,10 +299,11 @@ async fn another_server_that_suspends_is_heard_of_soon() {
         ..store::AccountChange::default()
     };
     let user = open.bob.parse().unwrap();
+    let now = open.server.clock.now_ms();
     open.server
         .app
         .store
-        .change_account(user, &change, 5)
+        .change_account(user, &change, now)
         .await
         .unwrap();
     open.ends().await;

@@ -235,7 +235,8 @@ async fn reload_groups(groups: Arc<Groups>) -> Result<(), Failure> {
 
 async fn write_usage(usage: Arc<Usage>) -> Result<(), Failure> {
     usage.write_down().await?;
-    Ok(usage.catch_up().await?)
+    usage.catch_up().await?;
+    Ok(usage.share_minutes().await?)
 }
 
 async fn check_model_servers(models: Arc<Models>) {

@@ -16,6 +16,8 @@ use crate::{
 
 /// How long uploads that no message uses are kept: a day.
 const UNSENT_FILES_MS: i64 = 24 * 3_600_000;
+/// How long what counts within an hour or less is kept.
+const HOUR_MS: i64 = 3_600_000;
 /// How long expired invitations are still listed.
 const INVITATIONS_SHOWN_MS: i64 = 30 * 24 * 3_600_000;
 
@@ -54,6 +56,13 @@ impl Housekeeping {
         steps.note("pipeline calls", calls);
         let keys = store.forget_idempotency_keys(now - REMEMBERED_MS).await;
         steps.note("idempotency keys", keys);
+        let failures = store.purge_sign_in_failures(now - HOUR_MS).await;
+        steps.note("failed sign-ins", failures);
+        let sessions = store.purge_mcp_sessions(now - HOUR_MS).await;
+        steps.note("MCP sessions", sessions);
+        steps.note("turns of programs", store.purge_program_turns().await);
+        let minutes = store.purge_minute_usage((now - HOUR_MS) / 60_000).await;
+        steps.note("usage of minutes", minutes);
         steps.finish()
     }
 }

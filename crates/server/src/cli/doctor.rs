@@ -24,6 +24,7 @@ use crate::{
     gateway::models::Models,
     platform::{
         clock::Clock,
+        clock_skew::{TOLERATED_MS, difference},
         config::{Config, ConfiguredConnection},
         live_config::LiveConfig,
         secret_key,
@@ -124,6 +125,7 @@ pub(crate) async fn examine(config: &Config) -> Vec<Finding> {
     let (servers, failed) = model_servers(config, store.as_ref()).await;
     findings.extend(failed);
     if let Some(store) = store {
+        findings.extend(database_clock(&store).await);
         store.close().await;
     }
     match HttpClient::new() {
@@ -239,6 +241,19 @@ async fn database(config: &Config) -> (Finding, Option<Store>) {
             None,
         ),
     }
+}
+
+/// A warning if the database's clock differs from this machine's.
+async fn database_clock(store: &Store) -> Option<Finding> {
+    let database_ms = store.database_time().await.ok()??;
+    let ahead_ms = Clock::real().now_ms() - database_ms;
+    (ahead_ms.abs() > TOLERATED_MS).then(|| {
+        Finding::warning(
+            "Clock",
+            difference(ahead_ms),
+            "synchronize the clocks of all machines, for example with an NTP service: schedules depend on them",
+        )
+    })
 }
 
 fn sqlite_file(url: &str) -> Option<PathBuf> {

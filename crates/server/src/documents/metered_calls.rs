@@ -42,7 +42,7 @@ impl Documents {
             prices: model.prices,
         };
         self.usage.know(&principal).await?;
-        let held = match self.usage.begin(&principal, expected) {
+        let held = match self.usage.begin(&principal, expected).await {
             Ok(held) => held,
             Err(refused) => {
                 return Ok(MeteredCall::Limited {

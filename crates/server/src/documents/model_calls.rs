@@ -176,6 +176,7 @@ impl Documents {
         let held = self
             .usage
             .begin(principal, expected)
+            .await
             .map_err(|refused| ModelUnavailable {
                 kind: UnavailableKind::Limited(refused.wait_s),
                 words: refused.words,

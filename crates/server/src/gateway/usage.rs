@@ -14,7 +14,9 @@ use std::{
 };
 
 use domain::LocalizedText;
-use store::{Booking, BookingOutcome, Principal, Store, StoreError, UsageBy, UsageKey, UsageSum};
+use store::{
+    Booking, BookingOutcome, MinuteUsage, Principal, Store, StoreError, UsageKey, UsageSum,
+};
 
 use account::{Account, DAY_MS, month_of};
 pub use account::{Allowed, Amount, Span, UsageEstimate};
@@ -142,57 +144,154 @@ impl Usage {
     /// # Errors
     /// If the database fails.
     pub async fn know(&self, principal: &Principal) -> Result<(), StoreError> {
-        for (subject, _) in self.apply_to(principal) {
-            if !self
-                .lock()
-                .accounts
-                .get(&subject)
-                .is_some_and(Account::is_known)
-            {
-                self.write_down().await?;
-                let (day, month) = self.written(&subject).await?;
-                let now = self.clock.now_ms();
-                self.lock()
-                    .accounts
-                    .entry(subject)
-                    .or_insert_with(|| Account::new(now))
-                    .set(now, day, month);
-            }
+        let is_unknown = |subject: &Subject| {
+            let books = self.lock();
+            let account = books.accounts.get(subject);
+            !account.is_some_and(Account::is_known)
+        };
+        let mut unknown: Vec<Subject> = self
+            .apply_to(principal)
+            .into_iter()
+            .map(|(subject, _)| subject)
+            .collect();
+        unknown.retain(is_unknown);
+        if unknown.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        self.write_down().await?;
+        self.load(unknown).await
     }
 
-    /// The stored usage of the current day and month.
-    async fn written(&self, subject: &Subject) -> Result<(Amount, Amount), StoreError> {
+    /// The stored usage of the current day and month of each subject, in their order.
+    async fn written(&self, subjects: &[Subject]) -> Result<Vec<(Amount, Amount)>, StoreError> {
         let now = self.clock.now_ms();
         let today = now.div_euclid(DAY_MS);
         let (month, _) = month_of(now);
-        let rows = self
-            .store
-            .usage(
-                &subject.usage_of(),
-                UsageBy::Day,
-                month.div_euclid(DAY_MS),
-                today,
-            )
-            .await?;
-        let mut of_day = Amount::default();
-        let mut of_month = Amount::default();
-        for row in rows {
-            let sum = Amount::of(row.sum);
-            of_month += sum;
-            if row.name.parse() == Ok(today) {
-                of_day += sum;
+        let of: Vec<_> = subjects.iter().map(Subject::usage_of).collect();
+        let mut amounts = vec![<(Amount, Amount)>::default(); subjects.len()];
+        let first_day = month.div_euclid(DAY_MS);
+        for (index, day, sum) in self.store.usage_by_day(&of, first_day, today).await? {
+            let sum = Amount::of(sum);
+            let (of_day, of_month) = &mut amounts[index];
+            *of_month += sum;
+            if day == today {
+                *of_day += sum;
             }
         }
-        Ok((of_day, of_month))
+        Ok(amounts)
+    }
+
+    /// Takes over the stored usage of accounts.
+    async fn load(&self, subjects: Vec<Subject>) -> Result<(), StoreError> {
+        let amounts = self.written(&subjects).await?;
+        let now = self.clock.now_ms();
+        let mut books = self.lock();
+        for (subject, (day, month)) in subjects.into_iter().zip(amounts) {
+            let account = books.accounts.entry(subject);
+            account
+                .or_insert_with(|| Account::new(now))
+                .set(now, day, month);
+        }
+        Ok(())
     }
 
     /// Begins a model call if every limit allows it. Its estimated usage counts until [`Usage::end`].
     ///
     /// # Errors
     /// If a limit is reached, or would be exceeded.
-    pub fn begin(&self, principal: &Principal, expected: UsageEstimate) -> Result<Held, Refused> {
+    pub async fn begin(
+        &self,
+        principal: &Principal,
+        expected: UsageEstimate,
+    ) -> Result<Held, Refused> {
+        let held = self.begin_here(principal, expected)?;
+        let mut per_minute = if self.store.is_shared() {
+            self.apply_to(principal)
+        } else {
+            Vec::new()
+        };
+        per_minute.retain(|(_, limits)| limits.minute != Most::default());
+        if per_minute.is_empty() {
+            return Ok(held);
+        }
+        let subjects = per_minute.iter().map(|(subject, _)| subject.clone());
+        if let Err(error) = self.share_minute(subjects.collect()).await {
+            tracing::warn!(%error, "failed to count a call for the other servers");
+            return Ok(held);
+        }
+        let now = self.clock.now_ms();
+        let checked = {
+            let mut books = self.lock();
+            let mut held = held.0.iter();
+            per_minute.iter().try_for_each(|(subject, limits)| {
+                let estimate = held.find(|(other, _)| other == subject);
+                let account = books.accounts.get_mut(subject);
+                estimate
+                    .zip(account)
+                    .map_or(Ok(()), |((_, estimate), account)| {
+                        account
+                            .check_again(limits, *estimate)
+                            .map_err(|over| over.refuse(subject, now))
+                    })
+            })
+        };
+        if let Err(refused) = checked {
+            self.end(&held, expected, None);
+            let subjects = per_minute.into_iter().map(|(subject, _)| subject);
+            if let Err(error) = self.take_back_request(subjects.collect()).await {
+                tracing::warn!(%error, "failed to take back a refused call");
+            }
+            return Err(refused);
+        }
+        Ok(held)
+    }
+
+    /// Takes back a request that was counted within the current minute, and then refused.
+    async fn take_back_request(&self, subjects: Vec<Subject>) -> Result<(), StoreError> {
+        let now = self.clock.now_ms();
+        let mut minute = 0;
+        {
+            let mut books = self.lock();
+            for subject in &subjects {
+                if let Some(account) = books.accounts.get_mut(subject) {
+                    minute = account.take_back_request(now);
+                }
+            }
+        }
+        let subjects: Vec<String> = subjects.iter().map(Subject::to_string).collect();
+        self.store.take_back_minute_request(minute, &subjects).await
+    }
+
+    /// Tells the other servers what these subjects have used within the current minute, and takes over what they have.
+    async fn share_minute(&self, subjects: Vec<Subject>) -> Result<(), StoreError> {
+        let now = self.clock.now_ms();
+        let mut minute = 0;
+        let mut shared = Vec::with_capacity(subjects.len());
+        {
+            let mut books = self.lock();
+            for subject in subjects {
+                if let Some(account) = books.accounts.get_mut(&subject) {
+                    let (of, amount) = account.share(now);
+                    minute = of;
+                    shared.push((subject, amount));
+                }
+            }
+        }
+        let added: Vec<_> = shared
+            .iter()
+            .map(|(subject, amount)| (subject.to_string(), MinuteUsage::from(*amount)))
+            .collect();
+        let totals = self.store.add_minute_usage(minute, &added).await?;
+        let mut books = self.lock();
+        for ((subject, _), total) in shared.into_iter().zip(totals) {
+            if let Some(account) = books.accounts.get_mut(&subject) {
+                account.is_shared(now, minute, total.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_here(&self, principal: &Principal, expected: UsageEstimate) -> Result<Held, Refused> {
         let now = self.clock.now_ms();
         let limits = self.apply_to(principal);
         let mut books = self.lock();
@@ -304,6 +403,16 @@ impl Usage {
         limits.into_iter().map(standing).collect()
     }
 
+    /// Tells the other servers what active subjects with limits per minute have used within the current minute.
+    pub(crate) async fn share_minutes(&self) -> Result<(), StoreError> {
+        let rules = self.rules();
+        if !self.store.is_shared() || !rules.have_minutes() {
+            return Ok(());
+        }
+        let subjects = self.lock().accounts.keys().cloned().collect();
+        self.share_minute(subjects).await
+    }
+
     /// Flushes new usage to the database. On failure it stays in memory and is retried on the next flush.
     ///
     /// # Errors
@@ -380,13 +489,7 @@ impl Usage {
                 .filter(|(_, account)| is_shared || !account.is_known());
             to_read.map(|(subject, _)| subject.clone()).collect()
         };
-        for subject in to_read {
-            let (day, month) = self.written(&subject).await?;
-            if let Some(account) = self.lock().accounts.get_mut(&subject) {
-                account.set(now, day, month);
-            }
-        }
-        Ok(())
+        self.load(to_read).await
     }
 
     pub(crate) fn forget_unused(&self) {

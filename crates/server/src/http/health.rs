@@ -12,7 +12,7 @@ pub(super) async fn live() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: the database responds and the server is not stopping.
+/// `GET /readyz`: the server can work on runs and is not stopping.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, ApiError> {
     if app.stopping.is_cancelled() {
         return Err(ApiError::new(
@@ -20,7 +20,7 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, A
             messages::Requests::Stopping,
         ));
     }
-    app.store.ping().await?;
+    app.progress.check().await?;
     Ok("ok\n")
 }
 
@@ -30,7 +30,7 @@ pub(super) fn operations(api: &mut Operations) {
         .answers_media(200, &["text/plain"]);
     api.operation(
         "GET /readyz",
-        "Returns 200 while the database answers and the server is not stopping, otherwise 503",
+        "Returns 200 while the database answers, logs can be stored and the server is not stopping, otherwise 503",
     )
     .answers_media(200, &["text/plain"]);
 }

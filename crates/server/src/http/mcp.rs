@@ -10,6 +10,7 @@ mod lenient;
 mod progress;
 mod search;
 mod sessions;
+mod stored;
 mod web;
 
 use std::{sync::Arc, time::Duration};
@@ -23,16 +24,21 @@ use axum::{
 };
 use domain::{Origin, ProblemCode};
 use futures_util::StreamExt;
-use rmcp::transport::streamable_http_server::{
-    SessionManager, StreamableHttpServerConfig, StreamableHttpService,
-    session::local::LocalSessionManager,
+use rmcp::{
+    model::InitializeRequestParams,
+    transport::streamable_http_server::{
+        SessionManager, StreamableHttpServerConfig, StreamableHttpService,
+        session::local::LocalSessionManager,
+    },
 };
+use store::StoredMcpSession;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::{
     handler::Handler,
     sessions::{Session, Sessions},
+    stored::OfThisRequest,
 };
 use crate::{
     app::App,
@@ -64,7 +70,7 @@ struct Visit {
     app: Arc<App>,
     caller: Caller,
     origin: Origin,
-    _session: Option<Arc<Session>>,
+    session: Option<Arc<Session>>,
 }
 
 impl McpAdapter {
@@ -75,12 +81,12 @@ impl McpAdapter {
         manager.session_config.keep_alive = None;
         let manager = Arc::new(manager);
         // Hosts and origins were checked before.
-        let config = StreamableHttpServerConfig::default()
+        let mut config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .with_max_request_body_bytes(body_limit_bytes)
             .with_cancellation_token(stopping.clone());
-        let protocol =
-            StreamableHttpService::new(|| Ok(Handler::default()), Arc::clone(&manager), config);
+        config.session_store = Some(Arc::new(OfThisRequest));
+        let protocol = StreamableHttpService::new(|| Ok(Handler), Arc::clone(&manager), config);
         Self {
             protocol,
             manager,
@@ -119,14 +125,12 @@ pub(super) async fn any(
 ) -> Result<Response, ApiError> {
     check_named_origin(&app.config.now(), &request)?;
     let id = session_id(request.headers());
-    let session = match &id {
-        Some(id) => Some(
-            adapter
-                .sessions
-                .of(id, &caller.principal())
-                .ok_or_else(no_session)?,
-        ),
-        None => None,
+    let (session, handshake) = match &id {
+        Some(id) => {
+            let (session, handshake) = find(&app, &adapter, &caller, id).await?;
+            (Some(session), handshake)
+        }
+        None => (None, None),
     };
     let is_end = request.method() == Method::DELETE;
     let mut request = checked(&app, request).await?;
@@ -138,16 +142,22 @@ pub(super) async fn any(
         app: Arc::clone(&app),
         caller: caller.clone(),
         origin: request_context::current(),
-        _session: session.clone(),
+        session: session.clone(),
     };
     request.extensions_mut().insert(visit);
-    let response = adapter.protocol.handle(request).await;
+    let handled = adapter.protocol.handle(request);
+    let (response, handshake) = stored::with_handshake(handshake, handled).await;
     let session = match (session, session_id(response.headers())) {
-        (None, Some(begun)) => Some(begin(&adapter, &caller, begun).await?),
+        (None, Some(begun)) => {
+            let session = begin(&app, &adapter, &caller, begun).await?;
+            keep(&app, &session, &caller, handshake).await?;
+            Some(session)
+        }
         (session, _) => session,
     };
     if let Some(id) = id.filter(|_| is_end && response.status().is_success()) {
         adapter.sessions.forget(&id);
+        app.store.end_mcp_session(&id).await?;
     }
     let response = response.map(Body::new);
     if response.status().is_client_error() && !response.headers().contains_key(header::CONTENT_TYPE)
@@ -186,15 +196,62 @@ fn no_session() -> ApiError {
     )
 }
 
+/// The caller's session. If it began on another server, or before a restart, also the handshake to replay.
+async fn find(
+    app: &App,
+    adapter: &McpAdapter,
+    caller: &Caller,
+    id: &str,
+) -> Result<(Arc<Session>, Option<InitializeRequestParams>), ApiError> {
+    let now = app.clock.now_ms();
+    if let Some(session) = adapter.sessions.of(id, &caller.principal()) {
+        if session.is_due(Instant::now()) && !app.store.use_mcp_session(id, now).await? {
+            // It was ended on another server.
+            adapter.sessions.forget(id);
+            adapter.close(id.to_owned()).await;
+            return Err(no_session());
+        }
+        return Ok((session, None));
+    }
+    let stored = app.store.mcp_session(id).await?;
+    let stored = stored
+        .filter(|stored| stored.principal.is_same_individual(&caller.principal()))
+        .ok_or_else(no_session)?;
+    let handshake = serde_json::from_str(&stored.initialized).map_err(ApiError::internal)?;
+    app.store.use_mcp_session(id, now).await?;
+    let session = begin(app, adapter, caller, id.to_owned()).await?;
+    Ok((session, Some(handshake)))
+}
+
+/// Stores a session that has begun.
+async fn keep(
+    app: &App,
+    session: &Session,
+    caller: &Caller,
+    handshake: Option<InitializeRequestParams>,
+) -> Result<(), ApiError> {
+    let Some(handshake) = handshake else {
+        return Ok(());
+    };
+    let stored = StoredMcpSession {
+        principal: caller.principal(),
+        initialized: serde_json::to_string(&handshake).map_err(ApiError::internal)?,
+    };
+    let now = app.clock.now_ms();
+    Ok(app.store.put_mcp_session(&session.id, &stored, now).await?)
+}
+
 async fn begin(
+    app: &App,
     adapter: &McpAdapter,
     caller: &Caller,
     id: String,
 ) -> Result<Arc<Session>, ApiError> {
     let (session, ended) = adapter
         .sessions
-        .begin(id.clone(), caller.principal(), Instant::now());
+        .begin(id, caller.principal(), Instant::now());
     for id in ended {
+        app.store.end_mcp_session(&id).await?;
         adapter.close(id).await;
     }
     session.ok_or_else(|| {

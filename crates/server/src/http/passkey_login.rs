@@ -22,7 +22,7 @@ use crate::{
     app::App,
     error::ApiError,
     http::{extract::Json, openapi::Operations},
-    identity::audit::Noted,
+    identity::{audit::Noted, auth::Attempt},
     messages,
     platform::client_info::ClientInfo,
 };
@@ -80,10 +80,9 @@ pub(super) async fn finish(
         return Err(wrong());
     }
     let account = format!("passkey {}", URL_SAFE_NO_PAD.encode(&id));
-    app.identity
-        .backoff
-        .begin(place.address, &account, app.clock.now_ms())
-        .map_err(ApiError::rate_limited)?;
+    let attempt = Attempt::on(place.address, &account);
+    let backoff = &app.identity.backoff;
+    backoff.begin(&attempt, app.clock.now_ms()).await?;
     let holder = app.store.passkey_holder(&id).await?;
     let holder = holder
         .filter(|holder| holder.passkey.host == party.id)
@@ -118,7 +117,7 @@ pub(super) async fn finish(
             StoreError::NotFound => wrong(),
             error => error.into(),
         })?;
-    app.identity.backoff.succeeded(place.address, &account);
+    backoff.succeeded(&attempt).await?;
     // Revealed only to the owner of the passkey.
     if holder.owner.suspended {
         return Err(ApiError::suspended());

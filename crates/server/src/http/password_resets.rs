@@ -22,7 +22,7 @@ use crate::{
     },
     identity::{
         audit::Noted,
-        auth::{checked_email, checked_password},
+        auth::{Attempt, checked_email, checked_password},
         mail::{MailLanguage, MailText},
     },
     messages,
@@ -111,9 +111,9 @@ pub(super) async fn request(
     let email = checked_email(&body.email)?;
     // Counted apart from failed sign-ins, which often precede the request.
     let kind = format!("password reset of {email}");
-    let now = app.clock.now_ms();
-    let begun = app.identity.backoff.begin(place.address, &kind, now);
-    begun.map_err(ApiError::rate_limited)?;
+    let attempt = Attempt::on(place.address, &kind);
+    let backoff = &app.identity.backoff;
+    backoff.begin(&attempt, app.clock.now_ms()).await?;
     let language = MailLanguage::of(&body.language);
     // In the background, so that neither the response nor its timing tells whether there is an account.
     app.tasks.spawn({
@@ -234,7 +234,8 @@ pub(super) async fn reset(
         noted.by(&known.user);
     }
     // Clears the back-off after failed sign-ins, whether they were the person's own or not.
-    app.identity.backoff.succeeded(place.address, &email);
+    let sign_in = Attempt::on(place.address, &email);
+    app.identity.backoff.succeeded(&sign_in).await?;
     Ok((
         StatusCode::NO_CONTENT,
         AppendHeaders([(header::SET_COOKIE, known_device::mark(&app, &email)?)]),

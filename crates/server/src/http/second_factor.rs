@@ -19,7 +19,7 @@ use crate::{
     app::App,
     error::ApiError,
     http::{extract::Json, openapi::Operations},
-    identity::auth::{Caller, Credential, own_origin},
+    identity::auth::{Attempt, Caller, Credential, own_origin},
     messages,
     platform::{client_info::ClientInfo, secret::random_bytes},
 };
@@ -171,11 +171,8 @@ pub(super) async fn confirm(
         .await?
         .ok_or_else(none_begun)?;
     let now = app.clock.now_ms();
-    let begun = app
-        .identity
-        .backoff
-        .begin_code(place.address, caller.id(), code.kind(), now);
-    begun.map_err(ApiError::rate_limited)?;
+    let attempt = Attempt::code(place.address, caller.id(), code.kind());
+    app.identity.backoff.begin(&attempt, now).await?;
     let secret = app
         .sealer
         .unseal(&purpose(caller.id()), &sealed)
@@ -183,9 +180,7 @@ pub(super) async fn confirm(
     let step = TotpSecret::kept(secret.reveal())
         .step_of(code.text(), now)
         .ok_or_else(wrong)?;
-    app.identity
-        .backoff
-        .code_succeeded(place.address, caller.id(), code.kind());
+    app.identity.backoff.succeeded(&attempt).await?;
     let random = random_bytes().map_err(ApiError::internal)?;
     let (recovery_codes, hashes) = new_recovery_codes(caller.id(), &random);
     let confirmed = app

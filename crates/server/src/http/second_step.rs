@@ -26,7 +26,10 @@ use crate::{
     app::App,
     error::ApiError,
     http::{extract::Json, openapi::Operations},
-    identity::{audit::Noted, auth::cookie},
+    identity::{
+        audit::Noted,
+        auth::{Attempt, cookie},
+    },
     messages,
     platform::{client_info::ClientInfo, config::Config, secret::hash_token},
 };
@@ -106,13 +109,9 @@ pub(super) async fn finish(
 ) -> Result<impl IntoResponse, ApiError> {
     let ticket = ticket(&app, &headers).ok_or_else(over)?;
     let code = Code::read(&code).ok_or_else(wrong_code)?;
-    let begun = app.identity.backoff.begin_code(
-        place.address,
-        ticket.user,
-        code.kind(),
-        app.clock.now_ms(),
-    );
-    begun.map_err(ApiError::rate_limited)?;
+    let attempt = Attempt::code(place.address, ticket.user, code.kind());
+    let backoff = &app.identity.backoff;
+    backoff.begin(&attempt, app.clock.now_ms()).await?;
     let factor = app.store.second_factor(ticket.user).await?;
     let factor = factor
         .filter(|factor| fingerprint(factor) == ticket.password)
@@ -123,9 +122,7 @@ pub(super) async fn finish(
         noted.about(id, email);
         return Err(error);
     }
-    app.identity
-        .backoff
-        .code_succeeded(place.address, ticket.user, code.kind());
+    backoff.succeeded(&attempt).await?;
     if factor.owner.suspended {
         return Err(ApiError::suspended());
     }

@@ -29,8 +29,8 @@ use crate::{
     identity::{
         audit::Noted,
         auth::{
-            Caller, Credential, MAX_EMAIL_BYTES, MAX_PASSWORD_CHARS, SESSION_COOKIE, checked_email,
-            checked_name, checked_password, is_foreign, problem_of_proxy,
+            Attempt, Caller, Credential, MAX_EMAIL_BYTES, MAX_PASSWORD_CHARS, SESSION_COOKIE,
+            checked_email, checked_name, checked_password, is_foreign, problem_of_proxy,
         },
         groups::{Resource, Right},
         provisioning::Problem,
@@ -327,11 +327,9 @@ pub(super) async fn log_in(
         return Err(wrong());
     }
     let device = known_device::known(&app, &headers, email);
-    let begun =
-        app.identity
-            .backoff
-            .begin_sign_in(place.address, email, device, app.clock.now_ms());
-    begun.map_err(ApiError::rate_limited)?;
+    let attempt = Attempt::sign_in(place.address, email, device);
+    let backoff = &app.identity.backoff;
+    backoff.begin(&attempt, app.clock.now_ms()).await?;
     let known = match app.store.user_by_email(email).await {
         Ok(known) => Some(known),
         Err(StoreError::NotFound) => None,
@@ -353,7 +351,7 @@ pub(super) async fn log_in(
         noted.about(known.user.id, &known.user.email);
     }
     let known = known.filter(|_| right).ok_or_else(wrong)?;
-    app.identity.backoff.signed_in(place.address, email, device);
+    backoff.succeeded(&attempt).await?;
     if is_foreign(&known.password_hash) {
         // A concurrent password change takes precedence.
         let ours = app.identity.passwords.hash(body.password).await?;
@@ -492,16 +490,15 @@ pub(super) async fn check_own_password(
     // Same back-off as for sign-ins, so that someone who uses the person's browser cannot guess faster.
     let address = place.address;
     let email = caller.user.email.as_str();
-    app.identity
-        .backoff
-        .begin(address, email, app.clock.now_ms())
-        .map_err(ApiError::rate_limited)?;
+    let attempt = Attempt::on(address, email);
+    let backoff = &app.identity.backoff;
+    backoff.begin(&attempt, app.clock.now_ms()).await?;
     let hash = app.store.user_by_email(email).await?.password_hash;
     let stored = Some(hash.clone()).filter(|hash| !hash.is_empty());
     if !app.identity.passwords.verify(password, stored).await? {
         return Err(wrong_current());
     }
-    app.identity.backoff.succeeded(address, email);
+    backoff.succeeded(&attempt).await?;
     Ok(hash)
 }
 

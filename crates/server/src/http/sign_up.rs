@@ -14,7 +14,7 @@ use crate::{
     http::{extract::Json, openapi::Operations},
     identity::{
         audit::Noted,
-        auth::{checked_email, checked_name, checked_password},
+        auth::{Attempt, checked_email, checked_name, checked_password},
     },
     messages,
     platform::{client_info::ClientInfo, config::Auth, secret::hash_token},
@@ -137,10 +137,8 @@ pub(super) async fn sign_up(
     let token_hash = body.token.as_deref().map(hash_token);
     check_may(&app, token_hash.as_ref(), &email).await?;
     // Counts as a failed sign-in, to slow down those who create many accounts or probe addresses.
-    app.identity
-        .backoff
-        .begin(place.address, &email, now)
-        .map_err(ApiError::rate_limited)?;
+    let attempt = Attempt::on(place.address, &email);
+    app.identity.backoff.begin(&attempt, now).await?;
     let new = NewUser {
         id: UserId::generate(),
         email,

@@ -220,7 +220,7 @@ pub(super) async fn delete(
     Path(user): Path<UserId>,
 ) -> Result<StatusCode, ApiError> {
     noted.called(app.store.user(user).await.map_err(in_words)?.email);
-    if !app.store.suspended_users().await?.contains(&user) {
+    if app.store.is_active(user).await? {
         return Err(not_suspended());
     }
     remove(&app, user).await?;

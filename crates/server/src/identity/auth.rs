@@ -20,7 +20,7 @@ use std::{
 use domain::ApiKeyId;
 
 pub use authority::Authority;
-pub use backoff::Backoff;
+pub use backoff::{Attempt, Backoff};
 pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access, cookie};
 pub use csrf::{check_named_origin, check_origin, own_origin};
 pub(crate) use details::{

@@ -114,6 +114,8 @@ pub struct Config {
     pub secret_key: SecretKey,
     /// The database, for `Store::open`.
     pub database_url: String,
+    /// The most connections to PostgreSQL, for `Store::open_with`.
+    pub database_connections: u32,
     /// How callers authenticate.
     pub auth: Auth,
     /// The OpenID Connect provider; `None` if there is none.
@@ -238,6 +240,7 @@ struct Raw {
     secret_key: String,
     secret_key_file: String,
     database_url: String,
+    database_connections: u32,
     auth: Auth,
     oidc: oidc::RawOidc,
     trusted_header: trusted_header::RawTrustedHeader,
@@ -477,6 +480,10 @@ impl Raw {
             .max(body_limit_bytes as u64);
         let body_memory_bytes = (u64::from(self.body_memory_mb) * 1_000_000).max(largest_body);
         anyhow::ensure!(
+            (2..=1000).contains(&self.database_connections),
+            "database_connections must be 2 to 1000"
+        );
+        anyhow::ensure!(
             (2..=3600).contains(&self.lease_seconds),
             "lease_seconds must be 2 to 3600"
         );
@@ -489,6 +496,7 @@ impl Raw {
             secret_key: SecretKey::parse(&self.secret_key, &self.secret_key_file, &data_dir)?,
             data_dir,
             database_url,
+            database_connections: self.database_connections,
             auth: self.auth,
             oidc: self.oidc.check()?,
             trusted_header: self.trusted_header.check()?,

@@ -104,6 +104,13 @@ impl Jobs {
             .collect()
     }
 
+    /// The time since a pass of this job last ended; zero if there is no such job here.
+    pub(crate) fn no_pass_for(&self, name: &str) -> Duration {
+        let running = self.lock();
+        let job = running.iter().find(|running| running.job.name == name);
+        job.map_or(Duration::ZERO, |running| running.state.no_pass_for())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Running>>> {
         self.0
             .running

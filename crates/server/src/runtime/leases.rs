@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use run_registry::Runs;
-use store::Store;
+use store::{Renewal, Store};
 use tokio::{
     sync::Mutex,
     time::{Instant, sleep, timeout, timeout_at},
@@ -13,11 +13,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     platform::{
+        clock::Clock,
+        clock_skew::ClockSkew,
         jobs::{Failure, Steps},
         live_config::LiveConfig,
         secret::random_token,
     },
-    runtime::{commands::Commands, recovery::Recovery},
+    runtime::{commands::Commands, progress::Progress, recovery::Recovery},
 };
 
 /// After this time, a run of this server that no task works on is taken over: the database had stored it or assigned it
@@ -37,11 +39,14 @@ struct Times {
 
 /// Renews the lease of this server and takes over runs of servers whose lease has expired.
 pub(crate) struct Leases {
+    pub(crate) clock: Clock,
+    pub(crate) clock_skew: ClockSkew,
     pub(crate) closing: CancellationToken,
     pub(crate) commands: Arc<Commands>,
     pub(crate) config: LiveConfig,
     /// When forgotten runs were last searched for.
     pub(crate) looked_for_forgotten: Mutex<Instant>,
+    pub(crate) progress: Arc<Progress>,
     pub(crate) recovery: Arc<Recovery>,
     pub(crate) runs: Runs,
     pub(crate) store: Store,
@@ -109,20 +114,32 @@ impl Leases {
         }
     }
 
-    /// Renews the lease once. Returns when the renewal was requested, or `None` if the lease is lost, or is given up
-    /// because a log could not be stored: that log must not be read before it is certain that nothing more is written
-    /// to it.
+    /// Renews the lease once. Returns when the renewal was requested, or `None` if the lease is lost, or is given up:
+    /// because a log could not be stored, which must not be read before it is certain that nothing more is written to
+    /// it, or because this server makes no progress although the database answers.
     async fn renew(&self) -> Option<Instant> {
-        let Times { length, every, .. } = self.lease_times();
+        let Times {
+            length,
+            every,
+            margin,
+        } = self.lease_times();
         loop {
             tokio::select! {
                 () = sleep(every) => {}
                 _ = self.runs.given_up() => return None,
             }
+            if let Some(what) = self.progress.stalled(length - margin) {
+                tracing::error!(what, "giving up the lease: this server makes no progress");
+                return None;
+            }
             let asked = Instant::now();
             match timeout(every, self.store.renew_lease(length)).await {
-                Ok(Ok(true)) => return Some(asked),
-                Ok(Ok(false)) => return None,
+                Ok(Ok(Renewal::Renewed { database_ms })) => {
+                    self.clock_skew.note(self.clock.now_ms(), database_ms);
+                    return Some(asked);
+                }
+                Ok(Ok(Renewal::NotNeeded)) => return Some(asked),
+                Ok(Ok(Renewal::Lost)) => return None,
                 Ok(Err(error)) => tracing::warn!(%error, "failed to renew the lease"),
                 Err(_) => tracing::warn!("failed to renew the lease: the database did not answer"),
             }
@@ -148,12 +165,22 @@ impl Leases {
         self.commands.set_aside.lock().await.clear();
         loop {
             let asked = Instant::now();
-            match timeout(length, self.take_lease()).await {
+            match timeout(length, self.take_lease_if_able(length - margin)).await {
                 Ok(Ok(())) => return asked + length,
                 Ok(Err(error)) => tracing::warn!(%error, "failed to take a new lease"),
                 Err(_) => tracing::warn!("failed to take a new lease: the database did not answer"),
             }
             sleep(every).await;
         }
+    }
+
+    /// Takes a lease if this server can use it.
+    async fn take_lease_if_able(&self, longest_stall: Duration) -> anyhow::Result<()> {
+        // If the writer has nothing to write, only this finds out that the database answers it again.
+        self.store.ping_writer().await?;
+        if let Some(what) = self.progress.stalled(longest_stall) {
+            anyhow::bail!("no progress: {what}");
+        }
+        self.take_lease().await
     }
 }

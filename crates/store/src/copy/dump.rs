@@ -3,10 +3,7 @@
 use std::io;
 
 use futures_util::TryStreamExt;
-use sqlx::{
-    AssertSqlSafe, Connection, Database, Executor, PgConnection, Row, SqliteConnection,
-    postgres::PgRow,
-};
+use sqlx::{AssertSqlSafe, Connection, Database, Executor, Row, SqliteConnection, postgres::PgRow};
 
 use super::{
     Damage, DatabaseUrl, Datum, LAST_MIGRATION, Part,
@@ -14,7 +11,7 @@ use super::{
     of_file,
     shape::{Kind, Table, of_postgres, of_sqlite},
 };
-use crate::StoreError;
+use crate::{StoreError, postgres_url::connect};
 
 /// Passes the whole database to `take`. The database is not changed or locked. A damaged value is reported and the rest
 /// continues.
@@ -41,8 +38,8 @@ pub async fn dump(
             }
             Ok(connection.close().await?)
         }
-        DatabaseUrl::Postgres(options) => {
-            let mut connection = PgConnection::connect_with(&options).await?;
+        DatabaseUrl::Postgres(servers) => {
+            let mut connection = connect(servers).await?;
             connection
                 .execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 .await?;

@@ -10,7 +10,7 @@ use super::{
     references::{self, prune},
     shape::{Column, Kind, Table, of_postgres, of_sqlite},
 };
-use crate::{StoreError, db::Db};
+use crate::{DEFAULT_CONNECTIONS, StoreError, db::Db, postgres_url::connect};
 
 /// Maximum number of values in one statement; PostgreSQL's limit is 65,535, SQLite's 32,766.
 const MAX_VALUES: usize = 30_000;
@@ -50,7 +50,10 @@ pub async fn restore<E: std::fmt::Display>(
     if schema < 1 {
         return Err(StoreError::Corrupt(format!("there is no schema {schema}")));
     }
-    Db::open_at(url, schema).await?.close().await;
+    Db::open_at(url, DEFAULT_CONNECTIONS, schema)
+        .await?
+        .close()
+        .await;
     let restored = match DatabaseUrl::of(url)? {
         DatabaseUrl::Sqlite(options) => {
             let mut connection =
@@ -82,8 +85,8 @@ pub async fn restore<E: std::fmt::Display>(
             connection.close().await?;
             restored
         }
-        DatabaseUrl::Postgres(options) => {
-            let mut connection = PgConnection::connect_with(&options).await?;
+        DatabaseUrl::Postgres(servers) => {
+            let mut connection = connect(servers).await?;
             check_schema(
                 sqlx::query(LAST_MIGRATION)
                     .fetch_one(&mut connection)
@@ -111,7 +114,7 @@ pub async fn restore<E: std::fmt::Display>(
             restored
         }
     };
-    Db::open(url).await?.close().await;
+    Db::open(url, DEFAULT_CONNECTIONS).await?.close().await;
     Ok(restored)
 }
 

@@ -142,7 +142,7 @@ impl Store {
                 ids: to_json(&ids)?.into(),
                 dialect: match self.db() {
                     Db::Sqlite { .. } => Dialect::Sqlite,
-                    Db::Postgres(..) => Dialect::Postgres,
+                    Db::Postgres { .. } => Dialect::Postgres,
                 },
             }),
             ..whole

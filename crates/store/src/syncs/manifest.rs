@@ -48,7 +48,7 @@ impl Store {
                  FROM json_each($2) LEFT JOIN synced_documents AS known ON known.source = $3 AND known.item = value ->> 0 \
                  WHERE TRUE ON CONFLICT (sync, item) DO NOTHING"
             }
-            Db::Postgres(..) => {
+            Db::Postgres { .. } => {
                 "INSERT INTO sync_items (sync, item, name, version, size_bytes, modified_at, url, readers, metadata, state, problem) \
                  SELECT $1, value ->> 0, value ->> 1, value ->> 2, CAST(value ->> 3 AS BIGINT), CAST(value ->> 4 AS BIGINT), \
                  value ->> 5, value ->> 6, value ->> 7, CASE WHEN known.version = value ->> 2 THEN 'unchanged' ELSE 'missing' END, NULL \

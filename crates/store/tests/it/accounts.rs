@@ -186,7 +186,7 @@ async fn suspends_sessions_keys_and_schedules(store: Store) {
         .change_account(ann, &suspended(true), 50)
         .await
         .unwrap();
-    assert_eq!(store.suspended_users().await, Ok(vec![ann]));
+    assert_eq!(store.suspended_users(0).await, Ok(vec![ann]));
     assert!(
         store
             .session_user(&[1; 32], 60, LONG)

@@ -186,7 +186,7 @@ async fn reports_invalidated_secrets(store: Store) {
     let key = add_key(&store, ann, 1, 10).await;
     let other = add_key(&store, ann, 8, 10).await;
     let over = async |now: i64| {
-        let hashes = store.ended_secrets(now).await.unwrap();
+        let hashes = store.ended_secrets(0, now).await.unwrap();
         let mut first: Vec<u8> = hashes.iter().map(|hash| hash[0]).collect();
         first.sort_unstable();
         first

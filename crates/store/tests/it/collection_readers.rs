@@ -13,7 +13,7 @@ on_every_database!(
 
 const MISSING: StoreError = StoreError::NotFound;
 
-async fn group(store: &Store, name: &str, members: &[UserId]) -> GroupId {
+pub(crate) async fn group(store: &Store, name: &str, members: &[UserId]) -> GroupId {
     let group = Group {
         id: GroupId::generate(),
         name: name.to_owned(),

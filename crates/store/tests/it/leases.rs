@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use store::{Store, StoreError};
+use store::{Renewal, Store, StoreError};
 
 use crate::{
     database::with_postgres,
@@ -47,7 +47,10 @@ async fn runs_go_to_one_other_server_once_theirs_is_silent() {
             "a lives"
         );
 
-        assert_eq!(a.renew_lease(OVER).await, Ok(true));
+        assert!(matches!(
+            a.renew_lease(OVER).await,
+            Ok(Renewal::Renewed { .. })
+        ));
         tokio::time::sleep(Duration::from_millis(5)).await;
         let (one, two) = tokio::join!(taken(&b), taken(&c));
         let mut all = [one.clone(), two].concat();
@@ -74,7 +77,7 @@ async fn runs_go_to_one_other_server_once_theirs_is_silent() {
             a.append(segment(runs[0], last_seq + 1, last_seq + 1)).await,
             Err(StoreError::NotOurs)
         );
-        assert_eq!(a.renew_lease(LONG).await, Ok(false));
+        assert_eq!(a.renew_lease(LONG).await, Ok(Renewal::Lost));
 
         a.end_lease().await.unwrap();
         assert_eq!(
@@ -142,7 +145,42 @@ async fn a_file_has_one_server_and_needs_no_lease() {
     assert!(!store.is_shared());
     assert_eq!(
         (taken(&store).await, store.renew_lease(OVER).await),
-        (vec![run], Ok(true))
+        (vec![run], Ok(Renewal::NotNeeded))
     );
     store.append(segment(run, 1, 1)).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_programs_of_a_chat_take_turns_on_all_servers() {
+    with_postgres(|url| async move {
+        let a = Store::open(&url).await.unwrap();
+        let b = Store::open(&url).await.unwrap();
+        a.take_lease("a", LONG).await.unwrap();
+        b.take_lease("b", LONG).await.unwrap();
+        let begin =
+            async |store: &Store, longest| store.begin_program_turn("chat", longest).await.unwrap();
+        assert_eq!(begin(&a, LONG).await, Some(1));
+        assert_eq!(begin(&b, LONG).await, None, "a has it");
+        // The next turn of a begins before the end of the last one has arrived.
+        assert_eq!(begin(&a, LONG).await, Some(2));
+        a.end_program_turn("chat", 1).await.unwrap();
+        assert_eq!(begin(&b, LONG).await, None);
+        a.end_program_turn("chat", 2).await.unwrap();
+        assert_eq!(begin(&b, LONG).await, Some(3));
+        assert_eq!(begin(&a, LONG).await, None, "b has it");
+        assert_eq!(
+            a.begin_program_turn("other", LONG).await,
+            Ok(Some(1)),
+            "chats do not wait for each other"
+        );
+        b.end_lease().await.unwrap();
+        assert_eq!(begin(&a, OVER).await, Some(4), "b is gone");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        b.take_lease("c", LONG).await.unwrap();
+        assert_eq!(begin(&b, LONG).await, Some(5), "the time of a is over");
+        assert_eq!(a.purge_program_turns().await, Ok(0));
+        b.close().await;
+        a.close().await;
+    })
+    .await;
 }

@@ -21,6 +21,7 @@ mod chats;
 mod collection_readers;
 mod connections;
 mod copies;
+mod counted_together;
 mod damage;
 mod document_copies;
 mod document_metadata;

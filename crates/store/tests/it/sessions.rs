@@ -44,7 +44,7 @@ async fn is_valid_until_it_expires(store: Store) {
     assert_eq!(store.session_user(&[7; 32], 99, LONG).await, Ok(None));
     let other = new_session(user, 9, 100);
     store.create_session(&other).await.unwrap();
-    assert_eq!(store.sessions_over(100).await.unwrap().len(), 2);
+    assert_eq!(store.sessions_over(0, 100).await.unwrap().len(), 2);
     assert_eq!(store.session_user(&[9; 32], 99, LONG).await, Ok(None));
 }
 
@@ -88,7 +88,7 @@ async fn ends_all_but_one(store: Store) {
         .end_sessions(user, Some(sessions[0].id), 5)
         .await
         .unwrap();
-    assert_eq!(store.sessions_over(5).await, Ok(vec![sessions[1].id]));
+    assert_eq!(store.sessions_over(0, 5).await, Ok(vec![sessions[1].id]));
     store.end_sessions(user, None, 5).await.unwrap();
     assert_eq!(store.sessions(user, 5).await, Ok(vec![]));
     assert_eq!(store.sessions(other, 5).await.unwrap().len(), 1);
@@ -103,7 +103,7 @@ async fn ended_sessions_are_reported_and_purged(store: Store) {
         store.create_session(session).await.unwrap();
     }
     let over = async |now| {
-        let mut over = store.sessions_over(now).await.unwrap();
+        let mut over = store.sessions_over(0, now).await.unwrap();
         over.sort_unstable();
         over
     };
@@ -174,7 +174,7 @@ async fn lasts_as_long_as_it_is_used(store: Store) {
         .await
         .unwrap();
     assert!(!used(500_000, usual).await);
-    let ended = store.sessions_over(500_000).await.unwrap();
+    let ended = store.sessions_over(0, 500_000).await.unwrap();
     assert_eq!(ended, [session.id]);
     // Also for one without requests.
     let other = new_session(user, 8, 900_000);

@@ -5,13 +5,17 @@ use store::{
     Booking, BookingOutcome, Principal, RunUsage, Store, UsageBy, UsageKey, UsageOf, UsageSum,
 };
 
-use crate::fixtures::{add_run, add_user};
+use crate::{
+    collection_readers::group,
+    fixtures::{add_run, add_user},
+};
 
 on_every_database!(
     adds_up_and_tells_apart,
     a_log_counts_once,
     what_is_left_is_found,
-    deleted_runs_count
+    deleted_runs_count,
+    many_subjects_at_once
 );
 
 fn key(day: i64, principal: &Principal, model: &str) -> UsageKey {
@@ -182,4 +186,59 @@ async fn deleted_runs_count(store: Store) {
         requests(&store, UsageOf::All, UsageBy::Model).await,
         [("m".to_owned(), 3)]
     );
+}
+
+async fn many_subjects_at_once(store: Store) {
+    let ann = add_user(&store).await;
+    let bob = add_user(&store).await;
+    let both = group(&store, "Both", &[ann, bob]).await;
+    let api_key = ApiKeyId::generate();
+    let eve = Principal {
+        account: ann,
+        key: Some(api_key),
+        person: Some("eve\0".to_owned()),
+    };
+    let loose = vec![
+        (key(9, &Principal::of_account(ann), "a"), sum(1)),
+        (key(10, &eve, "b"), sum(4)),
+        (key(10, &Principal::of_account(bob), "b"), sum(5)),
+        (key(11, &Principal::of_account(bob), "b"), sum(6)),
+    ];
+    let runs = Vec::new();
+    store.book_usage(&Booking { loose, runs }).await.unwrap();
+    let mut of = vec![
+        UsageOf::Person(api_key, "eve\0".to_owned()),
+        UsageOf::User(bob),
+        UsageOf::Group(both),
+        UsageOf::Key(api_key),
+        UsageOf::User(ann),
+        UsageOf::Person(api_key, "bob".to_owned()),
+        UsageOf::All,
+    ];
+    // More than fit into one statement.
+    of.extend((0..300).map(|_| UsageOf::User(UserId::generate())));
+    let mut found = store.usage_by_day(&of, 9, 10).await.unwrap();
+    found.sort_by_key(|(index, day, _)| (*index, *day));
+    let found: Vec<_> = found
+        .into_iter()
+        .map(|(index, day, used)| {
+            assert_eq!(used, sum(used.requests));
+            (index, day, used.requests)
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (0, 10, 4),
+            (1, 10, 5),
+            (2, 9, 1),
+            (2, 10, 9),
+            (3, 10, 4),
+            (4, 9, 1),
+            (4, 10, 4),
+            (6, 9, 1),
+            (6, 10, 9)
+        ]
+    );
+    assert_eq!(store.usage_by_day(&[], 9, 10).await, Ok(vec![]));
 }

@@ -10,6 +10,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   secret_key: "المفتاح الذي تُشفَّر به الأسرار المحفوظة. فارغ: secret.key في مجلد البيانات.",
   secret_key_file: "ملف يحوي هذا المفتاح، مثل ملف يوصله Kubernetes.",
   database_url: "عنوان قاعدة بيانات PostgreSQL. فارغ: SQLite في مجلد البيانات.",
+  database_connections:
+    "أقصى عدد للاتصالات بـ PostgreSQL، من 2 إلى 1000؛ وثلاثة أخرى للإيجار والأوامر والسجلات.",
   auth: "طريقة المصادقة: «password»، أو «none» التي تجعل الجميع مشرفين.",
   session_hours: "عدد الساعات التي يبقى فيها المتصفح مسجّل الدخول بعد آخر استخدام.",
   session_max_hours: "عدد الساعات التي يلزم بعدها تسجيل الدخول مجددًا مهما كثر الاستخدام.",

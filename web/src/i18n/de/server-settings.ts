@@ -12,6 +12,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "Der Schlüssel, mit dem gespeicherte Geheimnisse verschlüsselt werden. Leer: `secret.key` im Datenordner.",
   secret_key_file: "Datei mit diesem Schlüssel, zum Beispiel von Kubernetes eingehängt.",
   database_url: "Adresse einer PostgreSQL-Datenbank. Leer: SQLite im Datenordner.",
+  database_connections:
+    "Höchstzahl der Verbindungen zu PostgreSQL, 2 bis 1000; 3 weitere sind für Lease, Befehle und Protokolle.",
   auth: "Wie sich Aufrufende authentifizieren: `password`, oder `none`, das alle zu Admins macht.",
   session_hours: "Stunden, die ein Browser nach der letzten Nutzung angemeldet bleibt.",
   session_max_hours: "Stunden, nach denen sich ein Browser neu anmelden muss, auch bei ständiger Nutzung.",

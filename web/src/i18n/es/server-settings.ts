@@ -11,6 +11,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "La clave con la que se cifran los secretos guardados. Vacío: secret.key en la carpeta de datos.",
   secret_key_file: "Archivo con esa clave, por ejemplo uno montado por Kubernetes.",
   database_url: "Dirección de PostgreSQL. Vacío: SQLite en la carpeta de datos.",
+  database_connections:
+    "Máximo de conexiones a PostgreSQL, de 2 a 1000; 3 más son para la concesión, las órdenes y los registros.",
   auth: "Cómo se identifican las personas. «none» convierte a todos los de esta máquina en administradores.",
   session_hours: "Horas que un navegador mantiene la sesión tras su último uso.",
   session_max_hours: "Horas tras las que hay que volver a iniciar sesión, por mucho que se use el navegador.",

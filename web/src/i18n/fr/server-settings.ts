@@ -11,6 +11,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   secret_key: "La clé de chiffrement des secrets enregistrés. Vide : secret.key dans le dossier de données.",
   secret_key_file: "Fichier contenant cette clé, par exemple monté par Kubernetes.",
   database_url: "Adresse de PostgreSQL. Vide : SQLite dans le dossier de données.",
+  database_connections:
+    "Nombre maximal de connexions à PostgreSQL, de 2 à 1000 ; 3 de plus servent au bail, aux commandes et aux journaux.",
   auth: "Mode d’authentification. « none » : tout le monde est administrateur.",
   session_hours: "Heures pendant lesquelles un navigateur reste connecté après sa dernière utilisation.",
   session_max_hours: "Heures après lesquelles un navigateur doit se reconnecter, même s’il est utilisé.",

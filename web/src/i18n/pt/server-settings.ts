@@ -10,6 +10,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   secret_key: "A chave que criptografa os segredos guardados. Vazio: secret.key na pasta de dados.",
   secret_key_file: "Arquivo com essa chave, por exemplo um montado pelo Kubernetes.",
   database_url: "Endereço de um banco PostgreSQL. Vazio: SQLite na pasta de dados.",
+  database_connections:
+    "Máximo de conexões com o PostgreSQL, de 2 a 1000; mais 3 são para a concessão, os comandos e os logs.",
   auth: "Como as pessoas se autenticam. `none` torna todos administradores.",
   session_hours: "Horas que um navegador mantém o login após o último uso.",
   session_max_hours: "Horas após as quais é preciso entrar de novo, por mais que o navegador seja usado.",

@@ -10,6 +10,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   secret_key: "Ключ, которым шифруются сохранённые секреты. Пусто: secret.key в папке данных.",
   secret_key_file: "Файл с этим ключом, например подключённый в Kubernetes.",
   database_url: "Адрес PostgreSQL. Пусто: SQLite в папке данных.",
+  database_connections:
+    "Сколько соединений с PostgreSQL самое большее, от 2 до 1000; ещё 3 нужны для аренды, команд и журналов.",
   auth: "Как люди подтверждают, кто они. «none» пускает всех на этой машине как администратора.",
   session_hours: "Сколько часов после последнего использования браузер остаётся в системе.",
   session_max_hours:

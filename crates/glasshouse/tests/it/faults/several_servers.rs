@@ -46,7 +46,7 @@ pub(super) async fn start(behaviour: Behaviour) -> Option<Servers> {
 }
 
 /// A run that begins at this server.
-async fn begin(server: &Program) -> String {
+pub(super) async fn begin(server: &Program) -> String {
     let chat = server.new_chat().await;
     let said = json!({"content": "Hi", "model": "scripted"});
     let begun = server
@@ -65,14 +65,14 @@ pub(super) fn is(kind: &str) -> impl Fn(&Value) -> bool {
     move |event| event["body"]["type"] == kind
 }
 
-fn outcome(log: &[RunEvent]) -> Option<Outcome> {
+pub(super) fn outcome(log: &[RunEvent]) -> Option<Outcome> {
     match log.last()?.body {
         EventBody::RunFinished { outcome, .. } => Some(outcome),
         _ => None,
     }
 }
 
-fn resumptions(log: &[RunEvent]) -> usize {
+pub(super) fn resumptions(log: &[RunEvent]) -> usize {
     log.iter()
         .filter(|event| matches!(event.body, EventBody::RunResumed {}))
         .count()

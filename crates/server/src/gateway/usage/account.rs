@@ -6,7 +6,7 @@ use agent::{Prices, call_cost};
 use domain::{LocalizedText, Usage};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::UsageSum;
+use store::{MinuteUsage, UsageSum};
 
 use super::{
     Refused,
@@ -41,6 +41,26 @@ impl AddAssign for Amount {
         self.requests = self.requests.saturating_add(other.requests);
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.micro_usd = self.micro_usd.saturating_add(other.micro_usd);
+    }
+}
+
+impl From<Amount> for MinuteUsage {
+    fn from(amount: Amount) -> Self {
+        Self {
+            requests: amount.requests,
+            tokens: amount.tokens,
+            cost_micro_usd: amount.micro_usd,
+        }
+    }
+}
+
+impl From<MinuteUsage> for Amount {
+    fn from(used: MinuteUsage) -> Self {
+        Self {
+            requests: used.requests,
+            tokens: used.tokens,
+            micro_usd: used.cost_micro_usd,
+        }
     }
 }
 
@@ -163,10 +183,21 @@ impl Window {
     }
 }
 
+/// The usage of the current minute beyond this process.
+#[derive(Debug, Default)]
+struct SharedMinute {
+    /// What the other servers have used.
+    elsewhere: Amount,
+    /// What the other servers know of ours, and what they do not know yet.
+    shared: Amount,
+    unshared: Amount,
+}
+
 /// The account of one subject.
 #[derive(Debug)]
 pub(super) struct Account {
     windows: [Window; 3],
+    minute: SharedMinute,
     /// The reserved usage of running calls, and the usage of completed calls that is not noted yet. No requests: those
     /// count when a call begins.
     open: Amount,
@@ -183,6 +214,7 @@ impl Account {
     pub(super) fn new(now: i64) -> Self {
         Self {
             windows: [Span::Minute, Span::Day, Span::Month].map(|span| Window::new(span, now)),
+            minute: SharedMinute::default(),
             open: Amount::default(),
             unwritten: Amount::default(),
             output: None,
@@ -207,7 +239,78 @@ impl Account {
     }
 
     pub(super) fn roll(&mut self, now: i64) {
+        let minute = self.windows[0].end;
         self.windows.iter_mut().for_each(|window| window.roll(now));
+        if self.windows[0].end != minute {
+            self.minute = SharedMinute::default();
+        }
+    }
+
+    /// The number of the current minute, and what the other servers do not know yet of its usage, which counts as shared
+    /// from here on.
+    pub(super) fn share(&mut self, now: i64) -> (i64, Amount) {
+        self.roll(now);
+        let unshared = std::mem::take(&mut self.minute.unshared);
+        self.minute.shared += unshared;
+        (self.minute(), unshared)
+    }
+
+    /// Takes over what all servers have used within that minute.
+    pub(super) fn is_shared(&mut self, now: i64, minute: i64, total: Amount) {
+        self.roll(now);
+        if self.minute() == minute {
+            self.minute.elsewhere = total;
+            self.minute.elsewhere.take(self.minute.shared);
+        }
+    }
+
+    /// Takes back a request that other servers know of; returns the current minute.
+    pub(super) fn take_back_request(&mut self, now: i64) -> i64 {
+        self.roll(now);
+        let request = Amount {
+            requests: 1,
+            ..Amount::default()
+        };
+        self.windows[0].used.take(request);
+        self.minute.shared.take(request);
+        self.minute()
+    }
+
+    fn minute(&self) -> i64 {
+        self.windows[0].end / MINUTE_MS - 1
+    }
+
+    /// The usage that counts in each window.
+    fn used(&self) -> [(&Window, Amount); 3] {
+        self.windows.each_ref().map(|window| {
+            let mut used = window.used;
+            if window.span == Span::Minute {
+                used += self.minute.elsewhere;
+            }
+            (window, used)
+        })
+    }
+
+    /// Checks a call that has begun once more, after the usage of other servers has become known.
+    pub(super) fn check_again(&mut self, limits: &Limits, estimate: Amount) -> Result<(), Over> {
+        let (open, windows) = (self.open, self.windows.each_ref().map(|window| window.used));
+        let request = Amount {
+            requests: estimate.requests,
+            ..Amount::default()
+        };
+        self.windows
+            .iter_mut()
+            .for_each(|window| window.used.take(request));
+        self.open.take(Amount {
+            requests: 0,
+            ..estimate
+        });
+        let checked = self.check(limits, estimate);
+        self.open = open;
+        for (window, used) in self.windows.iter_mut().zip(windows) {
+            window.used = used;
+        }
+        checked
     }
 
     /// Sets the stored usage of the day and the month, and adds what is not flushed yet.
@@ -238,12 +341,12 @@ impl Account {
     /// Checks that a call would not exceed a limit. If nothing was used yet, any call is allowed: otherwise a call that
     /// is larger than its limit could never be made.
     pub(super) fn check(&self, limits: &Limits, estimate: Amount) -> Result<(), Over> {
-        for (window, most) in self.windows.iter().zip(spans(limits)) {
+        for ((window, used), most) in self.used().into_iter().zip(spans(limits)) {
             let Amount {
                 requests,
                 tokens,
                 micro_usd,
-            } = window.used;
+            } = used;
             let over = |what, limit, used: u64, open: u64, more: u64| {
                 let before = used.saturating_add(open);
                 let fits = before.saturating_add(more) <= limit || (before == 0 && limit > 0);
@@ -289,6 +392,7 @@ impl Account {
         self.windows
             .iter_mut()
             .for_each(|window| window.used += request);
+        self.minute.unshared += request;
         self.unwritten += request;
         self.open += Amount {
             requests: 0,
@@ -350,6 +454,7 @@ impl Account {
         self.windows
             .iter_mut()
             .for_each(|window| window.used += used);
+        self.minute.unshared += used;
         self.unwritten += used;
     }
 
@@ -358,35 +463,30 @@ impl Account {
     }
 
     pub(super) fn requests_left(&self, limits: &Limits, now: i64) -> Option<Allowed> {
-        let left = |(window, most): (&Window, Most)| {
-            Some(Allowed::of(
-                most.requests?,
-                window.used.requests,
-                window.end - now,
-            ))
+        let left = |((window, used), most): ((&Window, Amount), Most)| {
+            Some(Allowed::of(most.requests?, used.requests, window.end - now))
         };
-        self.windows
-            .iter()
+        self.used()
+            .into_iter()
             .zip(spans(limits))
             .filter_map(left)
             .fold(None, |a, b| Allowed::nearer(a, Some(b)))
     }
 
     pub(super) fn tokens_left(&self, limits: &Limits, now: i64) -> Option<Allowed> {
-        let left = |(window, most): (&Window, Most)| {
-            let used = window.used.tokens.saturating_add(self.open.tokens);
+        let left = |((window, used), most): ((&Window, Amount), Most)| {
+            let used = used.tokens.saturating_add(self.open.tokens);
             Some(Allowed::of(most.tokens?, used, window.end - now))
         };
-        self.windows
-            .iter()
+        self.used()
+            .into_iter()
             .zip(spans(limits))
             .filter_map(left)
             .fold(None, |a, b| Allowed::nearer(a, Some(b)))
     }
 
     pub(super) fn standing(&self, limits: &Limits) -> Vec<LimitStatus> {
-        let standing = |(window, most): (&Window, Most)| {
-            let mut used = window.used;
+        let standing = |((window, mut used), most): ((&Window, Amount), Most)| {
             used += self.open;
             LimitStatus {
                 span: window.span,
@@ -395,7 +495,7 @@ impl Account {
                 resets_at: window.end,
             }
         };
-        let all = self.windows.iter().zip(spans(limits)).map(standing);
+        let all = self.used().into_iter().zip(spans(limits)).map(standing);
         all.filter(|standing| standing.most != Most::default())
             .collect()
     }

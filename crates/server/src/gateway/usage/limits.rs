@@ -1,6 +1,6 @@
 //! Usage limits that administrators set, and which of them apply to a call.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt};
 
 use domain::{ApiKeyId, GroupId, UserId};
 use schemars::JsonSchema;
@@ -149,6 +149,18 @@ impl LimitsOf {
     }
 }
 
+/// The name in the database.
+impl fmt::Display for Subject {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User(user) => write!(formatter, "user {user}"),
+            Self::Group(group) => write!(formatter, "group {group}"),
+            Self::Key(key) => write!(formatter, "key {key}"),
+            Self::Person(key, person) => write!(formatter, "person {key} {person}"),
+        }
+    }
+}
+
 impl Subject {
     /// All subjects whose limits a call counts against.
     pub(super) fn all_of(principal: &Principal, groups: &[GroupId]) -> impl Iterator<Item = Self> {
@@ -174,6 +186,18 @@ impl Subject {
 }
 
 impl LimitRules {
+    /// Whether any limit is per minute.
+    pub(super) fn have_minutes(&self) -> bool {
+        [&self.default]
+            .into_iter()
+            .chain(self.users.values())
+            .chain(self.groups.values())
+            .chain(self.group_totals.values())
+            .chain(self.keys.values())
+            .chain(self.people.values())
+            .any(|limits| limits.minute != Most::default())
+    }
+
     pub(super) async fn read(store: &Store) -> Result<Self, StoreError> {
         let mut rules = Self::default();
         for (name, value) in store.settings(PREFIX).await? {

@@ -33,7 +33,7 @@ impl PaidCall {
         expected: UsageEstimate,
     ) -> Result<Self, ApiError> {
         usage.know(&principal).await?;
-        let held = Some(usage.begin(&principal, expected)?);
+        let held = Some(usage.begin(&principal, expected).await?);
         Ok(Self {
             usage: Arc::clone(usage),
             principal,

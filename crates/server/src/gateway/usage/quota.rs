@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc};
 
 use agent::{CallEstimate, Quota};
 use domain::{Problem, ProblemCode};
+use futures_util::{FutureExt, future::BoxFuture};
 use store::Principal;
 
 use super::{Amount, Refused, Usage, UsageEstimate};
@@ -38,18 +39,23 @@ impl fmt::Debug for RunQuota {
 }
 
 impl Quota for RunQuota {
-    fn begin(&self, call: CallEstimate<'_>) -> Result<agent::EndCall, Problem> {
-        self.permits.check(call.agent, call.model)?;
-        let estimate = estimate(call);
-        let held = self
-            .usage
-            .begin(&self.principal, estimate)
-            .map_err(problem)?;
-        let usage = Arc::clone(&self.usage);
-        Ok(Box::new(move |used| {
-            let used = used.map(|(tokens, cost)| Amount::of_call(tokens, cost));
-            usage.end(&held, estimate, used);
-        }))
+    fn begin<'a>(
+        &'a self,
+        call: CallEstimate<'a>,
+    ) -> BoxFuture<'a, Result<agent::EndCall, Problem>> {
+        async move {
+            self.permits.check(call.agent, call.model)?;
+            let estimate = estimate(call);
+            let begun = self.usage.begin(&self.principal, estimate);
+            let held = begun.await.map_err(problem)?;
+            let usage = Arc::clone(&self.usage);
+            let end: agent::EndCall = Box::new(move |used| {
+                let used = used.map(|(tokens, cost)| Amount::of_call(tokens, cost));
+                usage.end(&held, estimate, used);
+            });
+            Ok(end)
+        }
+        .boxed()
     }
 
     fn check(&self, call: CallEstimate<'_>, calls: u64) -> Result<(), Problem> {

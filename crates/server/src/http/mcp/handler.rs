@@ -1,9 +1,6 @@
 //! MCP requests of a session: the agent as a tool, document and web search, and the files of the chats it used.
 
-use std::{
-    borrow::Cow,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{borrow::Cow, sync::Arc};
 
 use axum::http::request;
 use domain::ChatId;
@@ -19,8 +16,9 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::{Visit, call, files, graph, search, web};
+use super::{Visit, call, files, graph, search, sessions::Session, web};
 use crate::{
+    app::App,
     documents::{GRAPH_TOOL, SEARCH_TOOL},
     platform::request_context::on_behalf_of,
 };
@@ -28,24 +26,23 @@ use crate::{
 /// The tool's name.
 const ASK: &str = "ask";
 /// Maximum number of chats whose files a session lists; files of older ones can still be read.
-const CHATS_LISTED: usize = 20;
+const CHATS_LISTED: u64 = 20;
 
 /// One session of a client, or one message of a client without a session.
-#[derive(Debug, Default)]
-pub(super) struct Handler {
-    /// The chats it has used, the latest last.
-    chats: Mutex<Vec<ChatId>>,
-}
+#[derive(Debug)]
+pub(super) struct Handler;
 
-impl Handler {
-    /// Remembers the chat, so that its files are listed.
-    fn note(&self, chat: ChatId) {
-        let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
-        chats.retain(|other| *other != chat);
-        chats.push(chat);
-        let more = chats.len().saturating_sub(CHATS_LISTED);
-        chats.drain(..more);
-    }
+/// Notes that the session uses the chat, so that its files are listed. In the background, as the chat goes on anyway.
+fn note(app: &Arc<App>, session: Option<&Session>, chat: ChatId) {
+    let Some(session) = session else {
+        return;
+    };
+    let (store, id, now) = (app.store.clone(), session.id.clone(), app.clock.now_ms());
+    app.tasks.spawn(async move {
+        if let Err(error) = store.note_mcp_chat(&id, chat, now).await {
+            tracing::warn!(%error, "failed to note the chat of an MCP session");
+        }
+    });
 }
 
 /// The caller of the request, which [`super::any`] stores in its extensions.
@@ -123,9 +120,10 @@ impl ServerHandler for Handler {
             app,
             caller,
             origin,
-            ..
+            session,
         } = visit;
-        let answer = call::answer(&app, &caller, arguments, &context, |chat| self.note(chat));
+        let note = |chat| note(&app, session.as_deref(), chat);
+        let answer = call::answer(&app, &caller, arguments, &context, note);
         let result = on_behalf_of(origin, answer).await;
         Ok(result.into())
     }
@@ -136,11 +134,14 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let visit = visit(&context)?;
-        let chats = self
-            .chats
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let chats = match &visit.session {
+            Some(session) => {
+                let store = &visit.app.store;
+                let chats = store.mcp_session_chats(&session.id, CHATS_LISTED).await;
+                chats.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
+            }
+            None => Vec::new(),
+        };
         Ok(ListResourcesResult::with_all_items(
             files::list(&visit, &chats).await?,
         ))

@@ -23,11 +23,24 @@ pub(super) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
 /// One session. It is in use while anyone else holds a reference.
 #[derive(Debug)]
 pub(super) struct Session {
+    pub(super) id: String,
     principal: Principal,
     last_used: Mutex<Instant>,
+    /// When its use was last stored.
+    noted: Mutex<Instant>,
 }
 
 impl Session {
+    /// Whether its use has to be stored, so that it does not count as idle.
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = now.saturating_duration_since(*noted) > IDLE / 6;
+        if is_due {
+            *noted = now;
+        }
+        is_due
+    }
+
     fn last_used(&self) -> Instant {
         *self
             .last_used
@@ -89,8 +102,10 @@ impl Sessions {
             ended.push(oldest);
         }
         let session = Arc::new(Session {
+            id: id.clone(),
             principal,
             last_used: Mutex::new(now),
+            noted: Mutex::new(now),
         });
         all.insert(id, Arc::clone(&session));
         (Some(session), ended)

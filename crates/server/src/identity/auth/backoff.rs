@@ -8,9 +8,11 @@ use std::{
 };
 
 use auth_protocols::second_factor::CodeKind;
+use data_encoding::HEXLOWER;
 use domain::UserId;
+use store::{SignInFailures, Store, StoreError};
 
-use crate::platform::proxies::network;
+use crate::{error::ApiError, platform::proxies::network};
 
 /// Failures per address and account before the backoff starts: people mistype.
 const FREE_PER_ACCOUNT: u32 = 5;
@@ -27,9 +29,15 @@ const FORGET_AFTER_MS: i64 = 60 * 60_000;
 /// Bounds the memory; an entry takes some 100 bytes.
 const MAX_ENTRIES: usize = 20_000;
 
-/// Failed attempts per address, and per address and account. Bounded.
-#[derive(Debug, Default)]
-pub struct Backoff(Mutex<HashMap<Key, Failures>>);
+/// The failures of sign-ins, counted in this process or, if several servers share the database, there.
+#[derive(Debug)]
+pub struct Backoff {
+    here: Mutex<Book>,
+    store: Option<Store>,
+}
+
+/// Failed attempts by key. Bounded.
+type Book = HashMap<Key, Failures>;
 
 /// The address, or `None` for all addresses, and the account or device.
 type Key = (Option<IpAddr>, Option<[u8; 32]>);
@@ -50,79 +58,76 @@ impl Failures {
     }
 }
 
-impl Backoff {
-    /// Counts a new attempt as failed; [`Backoff::succeeded`] takes it back. Counting beforehand means that concurrent
-    /// guesses gain nothing.
-    ///
-    /// # Errors
-    /// The number of seconds to wait first, at least 1.
-    pub fn begin(&self, address: IpAddr, account: &str, now_ms: i64) -> Result<(), u64> {
-        self.count(&password_keys(address, account), now_ms)
+/// An attempt to prove who someone is: where it counts as a failure, and what a success takes back.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    /// With the number of failures before the backoff starts.
+    counted: Vec<(Key, u32)>,
+    /// The key whose failures a success removes.
+    own: Key,
+    /// The keys of which a success takes back one failure.
+    shared: Vec<Key>,
+}
+
+impl Attempt {
+    /// To guess the secret of an account, by an address.
+    #[must_use]
+    pub fn on(address: IpAddr, account: &str) -> Self {
+        let [own, shared] = password_keys(address, account);
+        Self::counting(vec![own, shared])
     }
 
-    /// [`Backoff::begin`] for a sign-in with a password. Guesses for one account also count across all addresses, so
-    /// that thousands of addresses gain little. This does not lock owners out of their accounts: a device that has
-    /// signed in before is counted separately.
-    ///
-    /// # Errors
-    /// As [`Backoff::begin`].
-    pub fn begin_sign_in(
-        &self,
-        address: IpAddr,
-        account: &str,
-        device: Option<[u8; 32]>,
-        now_ms: i64,
-    ) -> Result<(), u64> {
+    /// A sign-in with a password. Guesses for one account also count across all addresses, so that thousands of
+    /// addresses gain little. This does not lock owners out of their accounts: a device that has signed in before is
+    /// counted separately.
+    #[must_use]
+    pub fn sign_in(address: IpAddr, account: &str, device: Option<[u8; 32]>) -> Self {
         match device {
-            Some(device) => self.count(&[device_key(device)], now_ms),
-            None => self.count(&sign_in_keys(address, account), now_ms),
+            Some(device) => Self::counting(vec![device_key(device)]),
+            None => Self::counting(sign_in_keys(address, account).into()),
         }
     }
 
-    /// Takes back the attempt after a sign-in with the right password.
-    pub fn signed_in(&self, address: IpAddr, account: &str, device: Option<[u8; 32]>) {
-        match device {
-            Some(device) => self.take_back(device_key(device).0, &[]),
-            None => {
-                let [(own, _), (shared, _), (everywhere, _)] = sign_in_keys(address, account);
-                self.take_back(own, &[shared, everywhere]);
-            }
-        }
-    }
-
-    /// [`Backoff::begin`] for a second-factor code. TOTP codes count across all addresses: an attacker who knows the
-    /// password can block the use of the app, but not of a recovery code.
-    ///
-    /// # Errors
-    /// As [`Backoff::begin`].
-    pub fn begin_code(
-        &self,
-        address: IpAddr,
-        account: UserId,
-        kind: CodeKind,
-        now_ms: i64,
-    ) -> Result<(), u64> {
+    /// A second-factor code. TOTP codes count across all addresses: an attacker who knows the password can block the use
+    /// of the app, but not of a recovery code.
+    #[must_use]
+    pub fn code(address: IpAddr, account: UserId, kind: CodeKind) -> Self {
         let [own, shared, everywhere] = code_keys(address, account);
         match kind {
-            CodeKind::Short => self.count(&[own, shared, everywhere], now_ms),
-            CodeKind::Recovery => self.count(&[shared], now_ms),
+            CodeKind::Short => Self::counting(vec![own, shared, everywhere]),
+            CodeKind::Recovery => Self {
+                counted: vec![shared],
+                own: own.0,
+                // Failures from other addresses still count.
+                shared: vec![shared.0],
+            },
         }
     }
 
-    fn count(&self, keys: &[(Key, u32)], now_ms: i64) -> Result<(), u64> {
-        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for (key, free) in keys {
-            let known = failures.get(key).copied().unwrap_or_default();
+    /// The first key is the attempt's own, the others are shared.
+    fn counting(counted: Vec<(Key, u32)>) -> Self {
+        let own = counted.first().map_or((None, None), |(key, _)| *key);
+        let shared = counted.iter().skip(1).map(|(key, _)| *key).collect();
+        Self {
+            counted,
+            own,
+            shared,
+        }
+    }
+
+    fn count(&self, book: &mut Book, now_ms: i64) -> Result<(), u64> {
+        for (key, free) in &self.counted {
+            let known = book.get(key).copied().unwrap_or_default();
             let wait_ms = known.open_at_ms(*free).saturating_sub(now_ms);
             if wait_ms > 0 && known.count > 0 {
                 return Err(u64::try_from(wait_ms).unwrap_or(0).div_ceil(1000));
             }
         }
-        if failures.len() + keys.len() > MAX_ENTRIES {
-            make_room(&mut failures, now_ms);
+        if book.len() + self.counted.len() > MAX_ENTRIES {
+            make_room(book, now_ms);
         }
-        for (key, _) in keys {
-            let entry = failures.entry(*key).or_default();
+        for (key, _) in &self.counted {
+            let entry = book.entry(*key).or_default();
             if now_ms - entry.last_ms > FORGET_AFTER_MS {
                 entry.count = 0;
             }
@@ -132,32 +137,104 @@ impl Backoff {
         Ok(())
     }
 
-    /// Takes back the attempt: the password was right.
-    pub fn succeeded(&self, address: IpAddr, account: &str) {
-        let [(own, _), (shared, _)] = password_keys(address, account);
-        self.take_back(own, &[shared]);
-    }
-
-    /// Takes back the attempt: the code was right.
-    pub fn code_succeeded(&self, address: IpAddr, account: UserId, kind: CodeKind) {
-        let [(own, _), (shared, _), (everywhere, _)] = code_keys(address, account);
-        match kind {
-            // Failures from other addresses still count.
-            CodeKind::Short => self.take_back(own, &[shared, everywhere]),
-            CodeKind::Recovery => self.take_back(own, &[shared]),
-        }
-    }
-
-    /// Removes the failures of this key, and takes back one attempt of each shared key.
-    fn take_back(&self, own: Key, shared: &[Key]) {
-        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        failures.remove(&own);
-        for key in shared {
-            if let Some(shared) = failures.get_mut(key) {
+    fn take_back(&self, book: &mut Book) {
+        book.remove(&self.own);
+        for key in &self.shared {
+            if let Some(shared) = book.get_mut(key) {
                 shared.count = shared.count.saturating_sub(1);
             }
         }
     }
+
+    fn keys(&self) -> Vec<Key> {
+        let counted = self.counted.iter().map(|(key, _)| *key);
+        let mut keys: Vec<Key> = counted.chain([self.own]).collect();
+        keys.dedup();
+        keys
+    }
+}
+
+impl Backoff {
+    /// With the failures in the database if servers share it.
+    pub(crate) fn new(store: &Store) -> Self {
+        Self {
+            here: Mutex::default(),
+            store: store.is_shared().then(|| store.clone()),
+        }
+    }
+
+    /// Counts a new attempt as failed; [`Backoff::succeeded`] takes it back. Counting beforehand means that concurrent
+    /// guesses gain nothing.
+    ///
+    /// # Errors
+    /// 429 if the caller has to wait first; the database's errors.
+    pub async fn begin(&self, attempt: &Attempt, now_ms: i64) -> Result<(), ApiError> {
+        self.count(attempt, now_ms)
+            .await?
+            .map_err(ApiError::rate_limited)
+    }
+
+    /// The seconds to wait, at least 1, if the attempt is refused.
+    async fn count(&self, attempt: &Attempt, now_ms: i64) -> Result<Result<(), u64>, StoreError> {
+        self.change(attempt, |book| attempt.count(book, now_ms))
+            .await
+    }
+
+    /// Takes back the attempt: the password or the code was right.
+    ///
+    /// # Errors
+    /// Database errors only.
+    pub async fn succeeded(&self, attempt: &Attempt) -> Result<(), StoreError> {
+        self.change(attempt, |book| attempt.take_back(book)).await
+    }
+
+    async fn change<R>(
+        &self,
+        attempt: &Attempt,
+        change: impl FnOnce(&mut Book) -> R,
+    ) -> Result<R, StoreError> {
+        let Some(store) = &self.store else {
+            return Ok(change(
+                &mut self.here.lock().unwrap_or_else(PoisonError::into_inner),
+            ));
+        };
+        let keys: HashMap<String, Key> = attempt
+            .keys()
+            .into_iter()
+            .map(|key| (name(key), key))
+            .collect();
+        let names: Vec<String> = keys.keys().cloned().collect();
+        store
+            .change_sign_in_failures(&names, |stored| {
+                let known = stored.iter().filter_map(|(name, failures)| {
+                    let SignInFailures { count, last_at } = *failures;
+                    let last_ms = last_at;
+                    Some((*keys.get(name)?, Failures { count, last_ms }))
+                });
+                let mut book: Book = known.collect();
+                let changed = change(&mut book);
+                for (name, failures) in stored {
+                    let Failures { count, last_ms } = keys
+                        .get(name)
+                        .and_then(|key| book.get(key))
+                        .copied()
+                        .unwrap_or_default();
+                    *failures = SignInFailures {
+                        count,
+                        last_at: last_ms,
+                    };
+                }
+                changed
+            })
+            .await
+    }
+}
+
+/// The key in the database.
+fn name((address, account): Key) -> String {
+    let address = address.map_or_else(|| "*".to_owned(), |address| address.to_string());
+    let account = account.map_or_else(|| "*".to_owned(), |hash| HEXLOWER.encode(&hash));
+    format!("{address} {account}")
 }
 
 fn password_keys(address: IpAddr, account: &str) -> [(Key, u32); 2] {
@@ -206,45 +283,89 @@ fn make_room(failures: &mut HashMap<Key, Failures>, now_ms: i64) {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
+
+    impl Backoff {
+        fn here() -> Self {
+            Self {
+                here: Mutex::default(),
+                store: None,
+            }
+        }
+
+        /// The same without a database, which is without a wait.
+        fn begin_here(&self, attempt: &Attempt, now_ms: i64) -> Result<(), u64> {
+            self.count(attempt, now_ms).now_or_never().unwrap().unwrap()
+        }
+
+        fn succeeded_here(&self, attempt: &Attempt) {
+            self.succeeded(attempt).now_or_never().unwrap().unwrap();
+        }
+    }
 
     const HOME: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
     #[test]
     fn waits_grow_and_end_with_success() {
-        let backoff = Backoff::default();
+        let backoff = Backoff::here();
         for _ in 0..FREE_PER_ACCOUNT {
-            assert_eq!(backoff.begin(HOME, "a@example.org", 0), Ok(()));
+            assert_eq!(
+                backoff.begin_here(&Attempt::on(HOME, "a@example.org"), 0),
+                Ok(())
+            );
         }
-        assert_eq!(backoff.begin(HOME, "A@Example.org", 0), Err(1));
-        assert_eq!(backoff.begin(HOME, "b@example.org", 0), Ok(()));
-        assert_eq!(backoff.begin(HOME, "a@example.org", 1000), Ok(()));
-        assert_eq!(backoff.begin(HOME, "a@example.org", 1000), Err(2));
-        backoff.succeeded(HOME, "a@example.org");
-        assert_eq!(backoff.begin(HOME, "a@example.org", 1000), Ok(()));
+        assert_eq!(
+            backoff.begin_here(&Attempt::on(HOME, "A@Example.org"), 0),
+            Err(1)
+        );
+        assert_eq!(
+            backoff.begin_here(&Attempt::on(HOME, "b@example.org"), 0),
+            Ok(())
+        );
+        assert_eq!(
+            backoff.begin_here(&Attempt::on(HOME, "a@example.org"), 1000),
+            Ok(())
+        );
+        assert_eq!(
+            backoff.begin_here(&Attempt::on(HOME, "a@example.org"), 1000),
+            Err(2)
+        );
+        backoff.succeeded_here(&Attempt::on(HOME, "a@example.org"));
+        assert_eq!(
+            backoff.begin_here(&Attempt::on(HOME, "a@example.org"), 1000),
+            Ok(())
+        );
     }
 
     #[test]
     fn trying_many_accounts_is_slowed_too() {
-        let backoff = Backoff::default();
+        let backoff = Backoff::here();
         for n in 0..FREE_PER_ADDRESS {
-            assert_eq!(backoff.begin(HOME, &n.to_string(), 0), Ok(()));
+            assert_eq!(
+                backoff.begin_here(&Attempt::on(HOME, &n.to_string()), 0),
+                Ok(())
+            );
         }
-        assert_eq!(backoff.begin(HOME, "another", 0), Err(1));
+        assert_eq!(backoff.begin_here(&Attempt::on(HOME, "another"), 0), Err(1));
         assert_eq!(
-            backoff.begin("10.0.0.1".parse().unwrap(), "another", 0),
+            backoff.begin_here(&Attempt::on("10.0.0.1".parse().unwrap(), "another"), 0),
             Ok(())
         );
-        assert_eq!(backoff.begin(HOME, "another", FORGET_AFTER_MS + 1), Ok(()));
+        assert_eq!(
+            backoff.begin_here(&Attempt::on(HOME, "another"), FORGET_AFTER_MS + 1),
+            Ok(())
+        );
     }
 
     #[test]
     fn short_codes_are_slowed_wherever_they_come_from() {
-        let backoff = Backoff::default();
+        let backoff = Backoff::here();
         let ada = UserId::generate();
         let begin = |last, kind| {
             let address = IpAddr::from([10, 0, 0, last]);
-            backoff.begin_code(address, ada, kind, 0)
+            backoff.begin_here(&Attempt::code(address, ada, kind), 0)
         };
         for n in 0..FREE_PER_ACCOUNT {
             assert_eq!(begin(1, CodeKind::Short), Ok(()), "{n}");
@@ -264,7 +385,11 @@ mod tests {
             "but for whoever has another code"
         );
         assert_eq!(begin(1, CodeKind::Recovery), Ok(()));
-        backoff.code_succeeded(IpAddr::from([10, 0, 0, 20]), ada, CodeKind::Recovery);
+        backoff.succeeded_here(&Attempt::code(
+            IpAddr::from([10, 0, 0, 20]),
+            ada,
+            CodeKind::Recovery,
+        ));
         assert_eq!(
             begin(21, CodeKind::Short),
             Err(1),
@@ -272,16 +397,21 @@ mod tests {
         );
         // Passwords are counted separately.
         assert_eq!(
-            backoff.begin(IpAddr::from([10, 0, 0, 1]), "ada@example.org", 0),
+            backoff.begin_here(
+                &Attempt::on(IpAddr::from([10, 0, 0, 1]), "ada@example.org"),
+                0
+            ),
             Ok(())
         );
     }
 
     #[test]
     fn guesses_from_everywhere_are_slowed_but_not_for_the_owners_devices() {
-        let backoff = Backoff::default();
+        let backoff = Backoff::here();
         let from = |n: u32| IpAddr::from((0x0a00_0000 + n).to_be_bytes());
-        let begin = |n, device| backoff.begin_sign_in(from(n), "ada@example.org", device, 0);
+        let begin = |n, device| {
+            backoff.begin_here(&Attempt::sign_in(from(n), "ada@example.org", device), 0)
+        };
         let device = Some([7; 32]);
         for n in 0..FREE_EVERYWHERE {
             assert_eq!(begin(n, None), Ok(()), "{n}");
@@ -292,12 +422,12 @@ mod tests {
             "nowhere is a good place any more"
         );
         assert_eq!(
-            backoff.begin_sign_in(from(1000), "bob@example.org", None, 0),
+            backoff.begin_here(&Attempt::sign_in(from(1000), "bob@example.org", None), 0),
             Ok(())
         );
         // A device that has signed in before is not locked out, even if the guesses come from the same address.
         assert_eq!(begin(1, device), Ok(()));
-        backoff.signed_in(from(1), "ada@example.org", device);
+        backoff.succeeded_here(&Attempt::sign_in(from(1), "ada@example.org", device));
         for _ in 0..FREE_PER_ACCOUNT {
             assert_eq!(begin(1, device), Ok(()));
         }
@@ -305,7 +435,10 @@ mod tests {
         // Failures from other addresses still count.
         assert_eq!(begin(1000, None), Err(1));
         assert_eq!(
-            backoff.begin_sign_in(from(1000), "ada@example.org", None, FORGET_AFTER_MS + 1),
+            backoff.begin_here(
+                &Attempt::sign_in(from(1000), "ada@example.org", None),
+                FORGET_AFTER_MS + 1
+            ),
             Ok(())
         );
     }
@@ -321,11 +454,14 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let backoff = Backoff::default();
+        let backoff = Backoff::here();
         for n in 0..50_000_u32 {
             let address = IpAddr::V4(n.into());
-            assert_eq!(backoff.begin(address, "a", i64::from(n)), Ok(()));
+            assert_eq!(
+                backoff.begin_here(&Attempt::on(address, "a"), i64::from(n)),
+                Ok(())
+            );
         }
-        assert!(backoff.0.lock().unwrap().len() <= MAX_ENTRIES);
+        assert!(backoff.here.lock().unwrap().len() <= MAX_ENTRIES);
     }
 }

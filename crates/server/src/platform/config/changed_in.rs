@@ -47,6 +47,7 @@ const PLACES: &[(&str, ChangedIn)] = &[
     ("secret_key", Start),
     ("secret_key_file", Start),
     ("database_url", Start),
+    ("database_connections", Start),
     ("auth", Operator),
     ("session_hours", WebApp),
     ("session_max_hours", WebApp),

@@ -5,6 +5,8 @@ use std::{
     time::Duration,
 };
 
+use tokio::time::Instant;
+
 use super::Job;
 
 /// Maximum length of a stored error text, bytes.
@@ -59,6 +61,8 @@ pub(super) struct State(Mutex<Known>);
 #[derive(Debug)]
 struct Known {
     workers: Vec<Worker>,
+    /// When a pass last ended, or when the job was started.
+    last_end: Instant,
     last_run: Option<LastRun>,
     runs: u64,
     failures: u64,
@@ -76,6 +80,7 @@ impl State {
     pub(super) fn new(workers: usize) -> Self {
         Self(Mutex::new(Known {
             workers: vec![Worker::default(); workers],
+            last_end: Instant::now(),
             last_run: None,
             runs: 0,
             failures: 0,
@@ -103,6 +108,7 @@ impl State {
     pub(super) fn finish(&self, worker: usize, job: &str, run: LastRun, error: Option<&str>) {
         let mut known = self.lock();
         known.workers[worker] = Worker::default();
+        known.last_end = Instant::now();
         known.last_run = Some(run);
         known.runs += 1;
         let Some(error) = error else {
@@ -130,6 +136,11 @@ impl State {
 
     pub(super) fn note_next(&self, worker: usize, at: Option<i64>) {
         self.lock().workers[worker].next_run_at = at;
+    }
+
+    /// The time since a pass last ended, or since the start of the job.
+    pub(super) fn no_pass_for(&self) -> Duration {
+        self.lock().last_end.elapsed()
     }
 
     pub(super) fn status(&self, job: &Job) -> JobStatus {
