@@ -81,15 +81,28 @@ def s3():
     for name in ODD_KEYS:
         store.put_object(Bucket="documents", Key=name, Body=name.encode())
     store.put_object(Bucket="documents", Key="odd/folder/", Body=b"")
+    # For the tests of object storages.
+    iam.create_user(UserName="writer")
+    may_write = {"Effect": "Allow", "Action": ["s3:*"], "Resource": "*"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [may_write]})
+    iam.put_user_policy(UserName="writer", PolicyName="write", PolicyDocument=policy)
+    writer = iam.create_access_key(UserName="writer")["AccessKey"]
+    store.create_bucket(Bucket="objects", CreateBucketConfiguration=where)
     # From now on, every request is authenticated.
     moto.settings.INITIAL_NO_AUTH_ACTION_COUNT = 0
-    return {
+    documents = {
         "endpoint": address,
         "bucket": "documents",
         "access_key_id": key["AccessKeyId"],
         "secret": key["SecretAccessKey"],
         "odd_keys": ODD_KEYS,
     }
+    objects = {
+        "endpoint": address,
+        "access_key_id": writer["AccessKeyId"],
+        "secret": writer["SecretAccessKey"],
+    }
+    return documents, objects
 
 
 def web_dav(folder):
@@ -444,8 +457,10 @@ def imap(folder):
 def main():
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     folder = Path(sys.argv[1])
+    documents, objects = s3()
     servers = {
-        "s3": s3(),
+        "s3": documents,
+        "objects": objects,
         "web_dav": web_dav(folder / "web_dav"),
         "git": git(folder / "git"),
         "feed": feed(),
