@@ -146,6 +146,11 @@ impl Store {
                 .await?;
             let chats = chats.iter().map(|row| row.id("id"));
             let chats = chats.collect::<Result<_, _>>()?;
+            // No foreign key deletes files.
+            let files = "DELETE FROM files WHERE workspace IN (SELECT id FROM chats WHERE owner = $1 \
+                         UNION ALL SELECT id FROM runs WHERE owner = $1 \
+                         UNION ALL SELECT workspace FROM runs WHERE owner = $1 AND workspace IS NOT NULL)";
+            tx.query(files).id(id).execute().await?;
             let user = tx.query("DELETE FROM users WHERE id = $1").id(id);
             user.execute().await?;
             tx.commit().await?;

@@ -20,6 +20,9 @@ pub enum StoreError {
     /// The database has no space left; stored data can still be read.
     #[error("no room is left for the database: {0}")]
     Full(String),
+    /// The object storage cannot be reached, or refuses access; retrying later may help.
+    #[error("{0}")]
+    ObjectStorage(String),
     /// Another server owns the run: this one was presumed dead.
     #[error("the run belongs to another server")]
     NotOurs,
@@ -35,7 +38,7 @@ impl StoreError {
     /// Whether retrying may help: the failure does not come from the data.
     #[must_use]
     pub fn may_pass(&self) -> bool {
-        self.is_outage() || matches!(self, Self::Deadlock(_))
+        self.is_outage() || matches!(self, Self::Deadlock(_) | Self::ObjectStorage(_))
     }
 
     /// Whether the failure concerns the database as a whole, so that nothing else succeeds at this time.

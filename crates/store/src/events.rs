@@ -1,4 +1,5 @@
-//! The logs of runs, stored in segments: one row holds consecutive events as JSON lines.
+//! The logs of runs, stored in segments: one row holds consecutive events as JSON lines. Those of ended runs are sealed
+//! later, see `sealed_logs.rs`.
 
 use std::sync::Arc;
 
@@ -66,7 +67,7 @@ impl Store {
     /// one if there is any. The first may begin with events up to `after`, which the caller skips.
     ///
     /// # Errors
-    /// Database errors only; a missing run has no events.
+    /// Database errors, and those of the object storage that has a sealed log; a missing run has no events.
     pub async fn events_after(
         &self,
         run: RunId,
@@ -74,11 +75,12 @@ impl Store {
         limit_bytes: usize,
     ) -> Result<Vec<Segment>, StoreError> {
         // The subquery finds the segment with the next event, so that the index is entered there.
-        let sql = "SELECT first_seq, last_seq, lines FROM runs JOIN segments ON segments.run = runs.number \
-                   WHERE runs.id = $1 AND last_seq >= $2 \
+        // One statement, as segments may be sealed at any time.
+        let sql = "SELECT sealed_seq, first_seq, last_seq, lines FROM runs \
+                   LEFT JOIN segments ON segments.run = runs.number AND last_seq >= $2 \
                    AND first_seq >= COALESCE((SELECT MAX(earlier.first_seq) FROM segments AS earlier \
                                               WHERE earlier.run = runs.number AND earlier.first_seq <= $2), 0) \
-                   ORDER BY first_seq LIMIT $3";
+                   WHERE runs.id = $1 ORDER BY first_seq LIMIT $3";
         let mut segments: Vec<Segment> = Vec::new();
         let mut size_bytes = 0;
         loop {
@@ -89,7 +91,29 @@ impl Store {
             let query = self.db().read(sql).id(run).number(next).bind(PAGE_SEGMENTS);
             let page = query.fetch_all().await?;
             let full = page.len() as i64 == PAGE_SEGMENTS;
+            if let Some(row) = page.first()
+                && row.number("sealed_seq")? >= next
+            {
+                let limit = limit_bytes.saturating_sub(size_bytes);
+                let sealed = match self.sealed_events(run, next, limit).await {
+                    Ok(sealed) => sealed,
+                    Err(_) if !segments.is_empty() => return Ok(segments),
+                    Err(error) => return Err(error),
+                };
+                size_bytes += sealed.iter().map(|it| it.lines.len()).sum::<usize>();
+                // A run that was deleted meanwhile has none.
+                let is_enough = sealed.is_empty() || size_bytes >= limit_bytes;
+                segments.extend(sealed);
+                match is_enough {
+                    true => return Ok(segments),
+                    false => continue,
+                }
+            }
             for row in page {
+                if row.get::<Option<i64>>("first_seq")?.is_none() {
+                    // There are no more.
+                    return Ok(segments);
+                }
                 let segment = match read_segment(run, &row) {
                     Ok(segment) => segment,
                     // The segments before it are readable; the next query begins with it.

@@ -4,6 +4,7 @@
 use crate::{
     Store, StoreError,
     files::FileRow,
+    objects::Held,
     query::{Query, Row, Tx, readable},
 };
 
@@ -29,7 +30,7 @@ pub struct PastFile {
     pub deleted: bool,
 }
 
-const DELETE: &str = "UPDATE files SET content = $3, size_bytes = 0, version = version + 1, changed_at = $4, \
+const DELETE: &str = "UPDATE files SET content = $3, object = NULL, size_bytes = 0, version = version + 1, changed_at = $4, \
                       deleted = TRUE \
                       WHERE workspace = $1 AND path = $2 AND NOT deleted AND ($5 = 0 OR version = $5) \
                       RETURNING version";
@@ -37,11 +38,11 @@ const DELETE: &str = "UPDATE files SET content = $3, size_bytes = 0, version = v
 const FORGET: &str = "DELETE FROM files WHERE workspace = $1 AND deleted AND NOT EXISTS \
                       (SELECT 1 FROM file_versions AS past \
                        WHERE past.workspace = files.workspace AND past.path = files.path)";
-const MOVE_HERE: &str = "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) \
-                         SELECT workspace, $3, content, size_bytes, 1, $4 FROM file_versions \
+const MOVE_HERE: &str = "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at, object) \
+                         SELECT workspace, $3, content, size_bytes, 1, $4, object FROM file_versions \
                          WHERE workspace = $1 AND path = $2 AND version = $5 \
                          ON CONFLICT (workspace, path) DO UPDATE SET content = excluded.content, \
-                         size_bytes = excluded.size_bytes, version = files.version + 1, \
+                         object = excluded.object, size_bytes = excluded.size_bytes, version = files.version + 1, \
                          changed_at = excluded.changed_at, deleted = FALSE \
                          WHERE files.deleted RETURNING version";
 
@@ -166,8 +167,8 @@ impl Store {
         path: &str,
         version: u64,
     ) -> Result<Option<PastFile>, StoreError> {
-        let sql = "SELECT content, deleted FROM files WHERE workspace = $1 AND path = $2 AND version = $3 \
-                   UNION ALL SELECT content, deleted FROM file_versions \
+        let sql = "SELECT content, object, deleted FROM files WHERE workspace = $1 AND path = $2 AND version = $3 \
+                   UNION ALL SELECT content, object, deleted FROM file_versions \
                    WHERE workspace = $1 AND path = $2 AND version = $3";
         let row = self
             .db()
@@ -177,13 +178,10 @@ impl Store {
             .number(version)
             .fetch_optional()
             .await?;
-        let read = |row: Row| {
-            Ok(PastFile {
-                content: row.get("content")?,
-                deleted: row.get("deleted")?,
-            })
-        };
-        row.map(read).transpose()
+        let Some(row) = row else { return Ok(None) };
+        let deleted = row.get("deleted")?;
+        let content = self.content_of(Held::read(&row)?).await?;
+        Ok(Some(PastFile { content, deleted }))
     }
 }
 

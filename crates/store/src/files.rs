@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use crate::{
     Store, StoreError,
     db::Db,
+    objects::Held,
     query::{Row, readable, storable},
     writer::{Rows, Work},
 };
@@ -44,13 +45,13 @@ pub struct FileContent {
 }
 
 /// A deleted file is still a row, and its numbers continue.
-const INSERT: &str = "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) \
-                      VALUES ($1, $2, $3, $4, 1, $5) ON CONFLICT (workspace, path) DO UPDATE SET \
-                      content = excluded.content, size_bytes = excluded.size_bytes, \
+const INSERT: &str = "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at, object) \
+                      VALUES ($1, $2, $3, $4, 1, $5, $6) ON CONFLICT (workspace, path) DO UPDATE SET \
+                      content = excluded.content, object = excluded.object, size_bytes = excluded.size_bytes, \
                       version = files.version + 1, changed_at = excluded.changed_at, deleted = FALSE \
                       WHERE files.deleted RETURNING version";
-const REPLACE: &str = "UPDATE files SET content = $3, size_bytes = $4, version = version + 1, changed_at = $5 \
-                       WHERE workspace = $1 AND path = $2 AND version = $6 AND NOT deleted \
+const REPLACE: &str = "UPDATE files SET content = $3, size_bytes = $4, version = version + 1, changed_at = $5, object = $6 \
+                       WHERE workspace = $1 AND path = $2 AND version = $7 AND NOT deleted \
                        RETURNING version";
 
 /// An unconditional write of a file; names as stored.
@@ -58,7 +59,8 @@ const REPLACE: &str = "UPDATE files SET content = $3, size_bytes = $4, version =
 pub(crate) struct FileWrite {
     workspace: String,
     path: String,
-    content: Vec<u8>,
+    held: Held,
+    size_bytes: u64,
     changed_at: i64,
 }
 
@@ -98,7 +100,7 @@ impl FileWrite {
     }
 }
 
-const REPLACE_ANY: &str = "DO UPDATE SET content = excluded.content, size_bytes = excluded.size_bytes, \
+const REPLACE_ANY: &str = "DO UPDATE SET content = excluded.content, object = excluded.object, size_bytes = excluded.size_bytes, \
                            version = files.version + 1, changed_at = excluded.changed_at, deleted = FALSE";
 
 /// Inserts files; `otherwise` is the action for existing ones. Returns the versions of the written ones.
@@ -108,9 +110,9 @@ async fn insert(
     otherwise: &'static str,
 ) -> Result<HashMap<(String, String), u64>, StoreError> {
     let mut sql = String::from(
-        "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at) VALUES ",
+        "INSERT INTO files (workspace, path, content, size_bytes, version, changed_at, object) VALUES ",
     );
-    db.push_rows(&mut sql, files.len(), 6);
+    db.push_rows(&mut sql, files.len(), 7);
     sql.push_str(" ON CONFLICT (workspace, path) ");
     sql.push_str(otherwise);
     sql.push_str(" RETURNING workspace, path, version");
@@ -118,11 +120,12 @@ async fn insert(
         let query = query
             .bind(&*file.workspace)
             .bind(&*file.path)
-            .file(&file.content);
+            .file(&file.held.content);
         query
-            .number(file.content.len() as u64)
+            .number(file.size_bytes)
             .number(1)
             .bind(file.changed_at)
+            .optional_text(file.held.object.as_deref())
     });
     let read = |row: &Row| {
         Ok((
@@ -156,8 +159,7 @@ impl Store {
         workspace: &str,
         path: &str,
     ) -> Result<Option<FileContent>, StoreError> {
-        let sql =
-            "SELECT content, version FROM files WHERE workspace = $1 AND path = $2 AND NOT deleted";
+        let sql = "SELECT content, object, version FROM files WHERE workspace = $1 AND path = $2 AND NOT deleted";
         let row = self
             .db()
             .read(sql)
@@ -165,20 +167,17 @@ impl Store {
             .text(path)
             .fetch_optional()
             .await?;
-        let read = |row: Row| {
-            Ok(FileContent {
-                content: row.get("content")?,
-                version: row.number("version")?,
-            })
-        };
-        row.map(read).transpose()
+        let Some(row) = row else { return Ok(None) };
+        let version = row.number("version")?;
+        let content = self.content_of(Held::read(&row)?).await?;
+        Ok(Some(FileContent { content, version }))
     }
 
     /// Writes a file and returns its new version. `expected_version` is the version that the caller saw: `Some(0)`
     /// means that it must not exist, `Some(n)` that it must be at version n, `None` any.
     ///
     /// # Errors
-    /// `Conflict("version")` if it was changed concurrently.
+    /// `Conflict("version")` if it was changed concurrently; those of the object storage.
     pub async fn write_file(
         &self,
         workspace: &str,
@@ -187,12 +186,15 @@ impl Store {
         expected_version: Option<u64>,
         now: i64,
     ) -> Result<u64, StoreError> {
+        let held = self.hold(content).await?;
+        let size_bytes = content.len() as u64;
         let (sql, version) = match expected_version {
             None => {
                 let file = FileWrite {
                     workspace: storable(workspace),
                     path: storable(path),
-                    content: content.to_vec(),
+                    held,
+                    size_bytes,
                     changed_at: now,
                 };
                 return self.0.writer.write(Work::WriteFile, file).await;
@@ -205,16 +207,19 @@ impl Store {
             .write(sql)
             .text(workspace)
             .text(path)
-            .file(content);
-        let query = query.number(content.len() as u64).bind(now);
+            .file(&held.content);
+        let query = query.number(size_bytes).bind(now);
+        let query = query.optional_text(held.object.as_deref());
         let query = match version {
             Some(version) => query.number(version),
             None => query,
         };
-        let row = query
-            .fetch_optional()
-            .await?
-            .ok_or(StoreError::Conflict("version"))?;
-        row.number("version")
+        match query.fetch_optional().await {
+            Ok(Some(row)) => row.number("version"),
+            refused => {
+                self.abandon(&held).await;
+                refused.and(Err(StoreError::Conflict("version")))
+            }
+        }
     }
 }

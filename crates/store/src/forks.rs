@@ -40,16 +40,16 @@ const STATES: &str = "SELECT path, version, changed_at FROM files WHERE workspac
                       UNION ALL SELECT path, version, changed_at FROM file_versions WHERE workspace = $1 \
                       ORDER BY path, version";
 const COPY_STATE: &str = "INSERT INTO files \
-                          (workspace, path, content, size_bytes, version, changed_at, deleted) \
-                          SELECT $1, path, content, size_bytes, version, changed_at, deleted FROM files \
+                          (workspace, path, content, size_bytes, version, changed_at, deleted, object) \
+                          SELECT $1, path, content, size_bytes, version, changed_at, deleted, object FROM files \
                           WHERE workspace = $2 AND path = $3 AND version = $4 \
                           UNION ALL \
-                          SELECT $1, path, content, size_bytes, version, changed_at, deleted FROM file_versions \
+                          SELECT $1, path, content, size_bytes, version, changed_at, deleted, object FROM file_versions \
                           WHERE workspace = $2 AND path = $3 AND version = $4";
 /// The history is copied, too, so that changes can still be viewed.
 const COPY_PAST: &str = "INSERT INTO file_versions \
-                         (workspace, path, version, content, size_bytes, changed_at, deleted) \
-                         SELECT $1, path, version, content, size_bytes, changed_at, deleted FROM file_versions \
+                         (workspace, path, version, content, size_bytes, changed_at, deleted, object) \
+                         SELECT $1, path, version, content, size_bytes, changed_at, deleted, object FROM file_versions \
                          WHERE workspace = $2 AND path = $3 AND version < $4 ORDER BY version";
 const COPY_LOG: &str = "INSERT INTO segments (run, first_seq, last_seq, lines) \
                         SELECT number, $2, $3, $4 FROM runs WHERE id = $1";

@@ -12,6 +12,7 @@ use crate::{
     document_metadata::{DocumentMetadata, MetadataOrigin, set_metadata},
     document_readers::may_read_document,
     graph::forget_unnamed,
+    objects::Held,
     pauses::forget_text,
     query::{Row, Tx, readable},
     rereading::column,
@@ -365,8 +366,9 @@ impl Store {
     /// # Errors
     /// `NotFound`.
     pub async fn document_file(&self, id: DocumentId) -> Result<Vec<u8>, StoreError> {
-        let sql = "SELECT content FROM document_files WHERE document = $1";
-        self.db().read(sql).id(id).fetch_one().await?.get("content")
+        let sql = "SELECT content, object FROM document_files WHERE document = $1";
+        let row = self.db().read(sql).id(id).fetch_one().await?;
+        self.content_of(Held::read(&row)?).await
     }
 
     /// The extracted text of a document and, as JSON, its pages and headings.
@@ -435,10 +437,19 @@ impl Store {
         file: &[u8],
         max: CollectionLimits,
     ) -> Result<Document, StoreError> {
-        let mut tx = self.db().begin().await?;
-        let kept = put_file(&mut tx, owner, new, file, max).await?;
-        tx.commit().await?;
-        Ok(kept)
+        let size_bytes = file.len() as u64;
+        let held = self.hold(file).await?;
+        let kept = async {
+            let mut tx = self.db().begin().await?;
+            let kept = put_file(&mut tx, owner, new, size_bytes, &held, max).await?;
+            tx.commit().await?;
+            Ok(kept)
+        };
+        let kept = kept.await;
+        if kept.is_err() {
+            self.abandon(&held).await;
+        }
+        kept
     }
 
     /// Queues a document for another reading if it failed, or if `unread_pages` says that it was read in part. Its text
@@ -607,7 +618,8 @@ pub(crate) async fn put_file(
     tx: &mut Tx,
     owner: UserId,
     new: &Document,
-    file: &[u8],
+    size_bytes: u64,
+    held: &Held,
     max: CollectionLimits,
 ) -> Result<Document, StoreError> {
     // Also prevents concurrent callers from exceeding the limit.
@@ -640,7 +652,7 @@ pub(crate) async fn put_file(
         .text(&new.name)
         .fetch_one()
         .await?;
-    if row.number("bytes")?.saturating_add(file.len() as u64) > max.bytes {
+    if row.number("bytes")?.saturating_add(size_bytes) > max.bytes {
         return Err(StoreError::Conflict("bytes"));
     }
     let sql = format!(
@@ -656,11 +668,16 @@ pub(crate) async fn put_file(
         .id(new.id)
         .id(new.collection)
         .text(&new.name)
-        .number(file.len() as u64);
+        .number(size_bytes);
     let kept = read_document(&query.bind(new.updated_at).fetch_one().await?)?;
-    let sql = "INSERT INTO document_files (document, content) VALUES ($1, $2) \
-                   ON CONFLICT (document) DO UPDATE SET content = excluded.content";
-    tx.query(sql).id(kept.id).file(file).execute().await?;
+    let sql = "INSERT INTO document_files (document, content, object) VALUES ($1, $2, $3) \
+                   ON CONFLICT (document) DO UPDATE SET content = excluded.content, object = excluded.object";
+    tx.query(sql)
+        .id(kept.id)
+        .file(&held.content)
+        .optional_text(held.object.as_deref())
+        .execute()
+        .await?;
     Ok(kept)
 }
 

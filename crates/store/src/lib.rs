@@ -50,6 +50,7 @@ mod memories;
 mod messages;
 mod migrations;
 mod minute_usage;
+mod objects;
 mod pages;
 mod passkeys;
 mod password_resets;
@@ -68,6 +69,7 @@ mod rereading;
 mod run_inputs;
 mod runs;
 mod schedules;
+mod sealed_logs;
 mod search;
 mod second_factors;
 mod sessions;
@@ -86,7 +88,10 @@ mod users;
 mod webhooks;
 mod writer;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 pub use accounts::{Account, AccountChange};
 pub use allowed_calls::AllowedCall;
@@ -142,6 +147,7 @@ pub use mcp_sign_ins::McpSignIn;
 pub use memories::{Memory, MemoryAuthor, MemoryCall, MemoryChange, MemoryChanged, MemoryContent};
 pub use messages::{ChatMessage, NewTurn};
 pub use minute_usage::MinuteUsage;
+pub use objects::{Moved, MovedTo, OBJECT_BYTES, OBJECT_GRACE_MS};
 pub use pages::{NewPage, Page};
 pub use passkeys::{NewPasskey, Passkey, PasskeyHolder, UsedChallenge};
 pub use password_resets::NewPasswordReset;
@@ -154,6 +160,7 @@ pub use query::noting_damage;
 pub use queued_turns::QueuedTurn;
 pub use runs::{NewRun, Run};
 pub use schedules::{NewSchedule, Schedule, ScheduleContent, Settled, Turn, TurnKind};
+pub use sealed_logs::Sealed;
 pub use second_factors::SecondFactor;
 pub use sessions::{NewSession, Session, SessionLifetime};
 pub use setting_changes::{SettingChanges, SettingTopic};
@@ -183,6 +190,7 @@ pub struct Store(Arc<Inner>);
 struct Inner {
     db: Db,
     writer: Writer,
+    objects: OnceLock<objects::Objects>,
 }
 
 impl Store {
@@ -204,7 +212,11 @@ impl Store {
         let db = Db::open(url, connections).await?;
         groups::fold_provider_names(&db).await?;
         let writer = Writer::start(db.for_writer());
-        Ok(Self(Arc::new(Inner { db, writer })))
+        Ok(Self(Arc::new(Inner {
+            db,
+            writer,
+            objects: OnceLock::new(),
+        })))
     }
 
     /// Checks that the database answers.

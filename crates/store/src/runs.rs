@@ -197,7 +197,7 @@ macro_rules! select_runs {
             "SELECT id, owner, chat, message, model, started_at, finished_at, summary, api_key, person, key_models, origin, \
              report_wanted, \
              COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.number \
-                       ORDER BY first_seq DESC LIMIT 1), 0) AS last_seq FROM runs ",
+                       ORDER BY first_seq DESC LIMIT 1), sealed_seq) AS last_seq FROM runs ",
             $end
         )
     };

@@ -126,7 +126,7 @@ fn decoded<'r, T: Decode<'r, Sqlite>>(row: &'r SqliteRow, at: usize) -> Result<T
 }
 
 /// The primary key of a row, for people.
-fn key_of(table: &Table, data: &[Datum]) -> String {
+pub(super) fn key_of(table: &Table, data: &[Datum]) -> String {
     let shown = |datum: &Datum| match datum {
         Datum::Text(text) => text.chars().take(KEY_CHARS).collect(),
         Datum::Integer(number) => number.to_string(),

@@ -6,7 +6,7 @@ use super::{SourceItem, manifest::names_like, manifest::rename, read_item};
 use crate::{
     CollectionLimits, Document, DocumentMetadata, MetadataOrigin, Store, StoreError,
     document_copies::keep_cited, document_metadata::set_metadata, document_readers::set_readers,
-    graph::forget_unnamed, knowledge::put_file, pauses::forget_text, query::Tx,
+    graph::forget_unnamed, knowledge::put_file, objects::Held, pauses::forget_text, query::Tx,
 };
 
 impl Store {
@@ -23,6 +23,27 @@ impl Store {
         item: &str,
         new: &Document,
         file: &[u8],
+        max: CollectionLimits,
+    ) -> Result<Document, StoreError> {
+        let held = self.hold(file).await?;
+        let size_bytes = file.len() as u64;
+        let received = self
+            .receive(owner, sync, item, new, size_bytes, &held, max)
+            .await;
+        if received.is_err() {
+            self.abandon(&held).await;
+        }
+        received
+    }
+
+    async fn receive(
+        &self,
+        owner: UserId,
+        sync: SyncId,
+        item: &str,
+        new: &Document,
+        size_bytes: u64,
+        held: &Held,
         max: CollectionLimits,
     ) -> Result<Document, StoreError> {
         let mut tx = self.db().begin().await?;
@@ -49,7 +70,7 @@ impl Store {
         } else {
             new.name = free_name(&mut tx, &new, &listed.name).await?;
         }
-        let kept = put_file(&mut tx, owner, &new, file, max).await?;
+        let kept = put_file(&mut tx, owner, &new, size_bytes, held, max).await?;
         set_readers(&mut tx, kept.id, readers).await?;
         set_metadata(&mut tx, kept.id, MetadataOrigin::Source, &listed.metadata).await?;
         note_received(&mut tx, source, &listed, kept.id).await?;

@@ -191,7 +191,7 @@ impl Log {
         runs.dedup();
         let mut sql = String::from(
             "SELECT id, number, COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.number \
-             ORDER BY first_seq DESC LIMIT 1), 0) AS last_seq FROM runs WHERE id IN ",
+             ORDER BY first_seq DESC LIMIT 1), sealed_seq) AS last_seq FROM runs WHERE id IN ",
         );
         self.db.push_rows(&mut sql, 1, runs.len());
         let query = runs

@@ -66,7 +66,7 @@ async fn fill(store: &Store) -> RunId {
 
 async fn parts_of(url: &str) -> Vec<Part> {
     let mut parts = Vec::new();
-    dump(url, |part| {
+    dump(url, None, |part| {
         parts.push(part);
         Ok(())
     })
@@ -158,7 +158,7 @@ async fn a_copy_is_of_one_moment(url: String) {
     let writer = store.clone();
     let runtime = tokio::runtime::Handle::current();
     let mut wrote = None;
-    dump(&url, |part| {
+    dump(&url, None, |part| {
         // While it is being read, a run goes on and another begins, which must not wait.
         if matches!(&part, Part::Table { .. }) && wrote.is_none() {
             let writer = writer.clone();

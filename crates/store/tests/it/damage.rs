@@ -241,7 +241,7 @@ async fn overflowed_counters_are_mended_at_the_start(url: String) {
 
 async fn copied(url: &str) -> Vec<Part> {
     let mut parts = Vec::new();
-    dump(url, |part| {
+    dump(url, None, |part| {
         parts.push(part);
         Ok(())
     })
