@@ -67,6 +67,7 @@ use crate::{
         jobs::Jobs,
         live_config::LiveConfig,
         metrics::Metrics,
+        object_storage::{self, Contents},
         secret::Sealer,
         secret_key,
         server_settings::ServerSettings,
@@ -206,6 +207,8 @@ pub struct App {
     pub push: Arc<Push>,
     /// Deletes expired data.
     pub(crate) housekeeping: Arc<Housekeeping>,
+    /// Where large contents are.
+    pub(crate) contents: Arc<Contents>,
     /// Limits on concurrent exports and imports.
     pub(crate) transfer_slots: TransferSlots,
     /// Limits the memory of request bodies.
@@ -243,6 +246,7 @@ impl App {
         let store = Store::open_with(&config.database_url, config.database_connections)
             .await
             .context("cannot open the database")?;
+        object_storage::attach(&config, &store, &clock).await?;
         // Read before the settings, so that a change in between is noticed later.
         let loaded = store
             .setting_changes()
@@ -591,6 +595,11 @@ impl App {
             store.clone(),
             clock.clone(),
         ));
+        let contents = Arc::new(Contents {
+            clock: clock.clone(),
+            config: live.clone(),
+            store: store.clone(),
+        });
         let housekeeping = Arc::new(Housekeeping {
             clock: clock.clone(),
             config: live.clone(),
@@ -669,6 +678,7 @@ impl App {
             webhooks,
             push,
             housekeeping,
+            contents,
             server_settings,
             setting_reload,
             transfer_slots: TransferSlots::default(),

@@ -1,6 +1,7 @@
 //! The command-line interface.
 
 pub mod backup;
+mod contents;
 mod doctor;
 pub(crate) mod health_check;
 mod sync;
@@ -20,7 +21,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::{
     app::App,
     cli::{
-        backup::{back_up, bring_back, check_is_there},
+        backup::{Included, back_up, bring_back, check_is_there},
         doctor::Grade,
     },
     documents::fetch_model,
@@ -97,6 +98,9 @@ enum Command {
         /// Leave out the key: keys of model servers and sign-ins to MCP servers then have to be entered again
         #[arg(long)]
         without_key: bool,
+        /// Leave out what is in the object storage, which then has to be backed up besides
+        #[arg(long)]
+        without_objects: bool,
         #[command(flatten)]
         place: Place,
     },
@@ -111,6 +115,9 @@ enum Command {
     /// The key with which stored secrets are encrypted
     #[command(subcommand)]
     SecretKey(SecretKeyCommand),
+    /// The object storage for files, documents and logs
+    #[command(subcommand)]
+    Storage(StorageCommand),
     /// Check whether the server on this machine is ready; the exit code is 0 if it is
     Health {
         /// The address it listens on, if it was started with this flag
@@ -201,6 +208,19 @@ enum SecretKeyCommand {
 }
 
 #[derive(Debug, Subcommand)]
+enum StorageCommand {
+    /// Move large contents to the object storage, or all of them back to the database; can be repeated after it was
+    /// interrupted
+    Move {
+        /// Where to; stop the servers first for `database`, as they would move them to the objects again
+        #[arg(long, value_enum)]
+        to: contents::Target,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 enum ModelsCommand {
     /// Download the built-in model's files from your own web server to where the server looks for them, and check them
     Fetch {
@@ -258,10 +278,15 @@ impl Cli {
             Command::Backup {
                 file,
                 without_key,
+                without_objects,
                 place,
             } => {
                 let config = Config::load(&place.into_flags())?;
-                let copied = back_up(&config, &file, !without_key).await?;
+                let included = Included {
+                    key: !without_key,
+                    objects: !without_objects,
+                };
+                let copied = back_up(&config, &file, included).await?;
                 print_line(&copied.report(&file))
             }
             Command::Restore { file, place } => {
@@ -277,6 +302,11 @@ impl Cli {
                     "The database is used with {} from now on.",
                     config.secret_key.place()
                 ))
+            }
+            Command::Storage(StorageCommand::Move { to, place }) => {
+                let config = Config::load(&place.into_flags())?;
+                check_is_there(&config)?;
+                contents::move_all(&config, to, print_line).await
             }
             Command::Health { listen, place } => {
                 let config = Config::load(&Flags {

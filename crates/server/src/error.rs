@@ -266,6 +266,13 @@ impl From<StoreError> for ApiError {
                 cause: Some(cause),
                 ..Self::new(ProblemCode::Unavailable, messages::Requests::DatabaseSilent)
             },
+            StoreError::ObjectStorage(cause) => Self {
+                cause: Some(cause),
+                ..Self::new(
+                    ProblemCode::Unavailable,
+                    messages::Requests::ContentsUnreachable,
+                )
+            },
             StoreError::Full(cause) => {
                 let message = messages::Requests::DiskFull;
                 Self {
@@ -379,6 +386,7 @@ mod tests {
         }
         for error in [
             StoreError::Unavailable,
+            StoreError::ObjectStorage,
             StoreError::Full,
             StoreError::Corrupt,
         ]

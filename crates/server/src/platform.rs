@@ -15,6 +15,7 @@ pub mod listen;
 pub mod live_config;
 pub mod metrics;
 pub mod model_aliases;
+pub(crate) mod object_storage;
 pub(crate) mod outbound_fault;
 pub mod proxies;
 pub(crate) mod redacted_stderr;

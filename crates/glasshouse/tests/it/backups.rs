@@ -23,7 +23,7 @@ use crate::{
     harness::{Answer, EMAIL, PASSWORD, new_folder, plain_client, serve_other},
 };
 
-fn glasshouse(database: &str, dir: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn glasshouse(database: &str, dir: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_glasshouse"));
     command.env_clear().env("GLASSHOUSE_DATABASE_URL", database);
     command.args(arguments).arg("--data-dir").arg(dir);
@@ -31,7 +31,7 @@ fn glasshouse(database: &str, dir: &Path, arguments: &[&str]) -> Command {
 }
 
 /// What it says, good or bad.
-fn say(mut command: Command) -> (bool, String) {
+pub(crate) fn say(mut command: Command) -> (bool, String) {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (
@@ -41,20 +41,20 @@ fn say(mut command: Command) -> (bool, String) {
 }
 
 /// A server that serves until it is dropped.
-struct Running {
+pub(crate) struct Running {
     child: Child,
-    url: String,
-    client: Client,
-    credential: String,
+    pub(crate) url: String,
+    pub(crate) client: Client,
+    pub(crate) credential: String,
 }
 
 impl Running {
-    fn start(database: &str, dir: &Path) -> Self {
+    pub(crate) fn start(database: &str, dir: &Path) -> Self {
         Self::from(glasshouse(database, dir, &["--listen", "127.0.0.1:0"]))
     }
 
     /// Started by this command.
-    fn from(mut command: Command) -> Self {
+    pub(crate) fn from(mut command: Command) -> Self {
         command
             .env("GLASSHOUSE_LOG_LEVEL", "error")
             .env("GLASSHOUSE_PROGRAMS_ENABLED", "false")
@@ -77,7 +77,7 @@ impl Running {
         }
     }
 
-    async fn call(&self, method: &str, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn call(&self, method: &str, path: &str, body: &Value) -> Answer {
         let request = self
             .client
             .request(method.parse().unwrap(), format!("{}{path}", self.url));
@@ -89,13 +89,13 @@ impl Running {
         Answer::of(request.header("cookie", &self.credential)).await
     }
 
-    async fn get(&self, path: &str) -> Value {
+    pub(crate) async fn get(&self, path: &str) -> Value {
         let answer = self.call("GET", path, &Value::Null).await;
         answer.expect(200);
         answer.json()
     }
 
-    fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         let id = self.child.id().to_string();
         assert!(
             Command::new("kill")

@@ -75,6 +75,7 @@ mod memories;
 mod metadata;
 mod moa;
 mod model_names;
+mod object_storage;
 mod oidc;
 mod open_webui_chats;
 mod openai;

@@ -14,7 +14,10 @@ use crate::{
     documents::{Documents, Sources},
     gateway::{models::Models, usage::Usage},
     identity::groups::Groups,
-    platform::jobs::{Failure, Job, job},
+    platform::{
+        jobs::{Failure, Job, job},
+        object_storage::Contents,
+    },
     runtime::{
         bookings::Bookings, commands::Commands, leases::Leases, recovery::Recovery, remote::Remote,
         revocation::Revocation,
@@ -56,6 +59,23 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             .every(seconds(60))
             .until_closing(),
         job("purge_expired", &app.housekeeping, Housekeeping::purge).every(seconds(3600)),
+        // Delayed, so that old versions of the program are gone after an update: they cannot read what these have moved.
+        job("seal_logs", &app.contents, Contents::seal_logs)
+            .every(seconds(3600))
+            .delayed()
+            .retry_after(seconds(60))
+            .interruptible(),
+        job("move_contents", &app.contents, Contents::move_contents)
+            .every(seconds(3600))
+            .delayed()
+            .retry_after(seconds(60))
+            .interruptible()
+            .only_if(config.object_storage.is_some()),
+        job("remove_objects", &app.contents, Contents::remove_objects)
+            .every(seconds(600))
+            .delayed()
+            .interruptible()
+            .only_if(config.object_storage.is_some()),
         // Models and tools
         job(
             "reload_settings",

@@ -14,6 +14,7 @@ use crate::platform::{
     clock::Clock,
     config::Config,
     data_dir::{create_data_dir, hold_data_dir},
+    object_storage,
     secret::{KEY_BYTES, random_token, write_private},
     secret_key,
 };
@@ -31,6 +32,17 @@ pub struct BackedUp {
     pub damaged: Vec<Damage>,
     /// Number of further ones.
     pub more_damaged: u64,
+    /// The object storage that has to be backed up besides.
+    pub objects_in: Option<String>,
+}
+
+/// What a backup contains besides the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Included {
+    /// The key that decrypts secrets.
+    pub key: bool,
+    /// Contents that are in the object storage.
+    pub objects: bool,
 }
 
 /// Backs up a consistent snapshot into `target`, which must not exist. The server may be running. Damaged values are
@@ -38,7 +50,11 @@ pub struct BackedUp {
 ///
 /// # Errors
 /// A sentence; then `target` does not exist.
-pub async fn back_up(config: &Config, target: &Path, with_key: bool) -> anyhow::Result<BackedUp> {
+pub async fn back_up(
+    config: &Config,
+    target: &Path,
+    included: Included,
+) -> anyhow::Result<BackedUp> {
     ensure!(
         !target.exists(),
         "{} is there already: choose another name",
@@ -46,7 +62,7 @@ pub async fn back_up(config: &Config, target: &Path, with_key: bool) -> anyhow::
     );
     check_is_there(config)?;
     let unfinished = beside(target)?;
-    let written = write(config, &unfinished, with_key).await;
+    let written = write(config, &unfinished, included).await;
     let kept = written.and_then(|copied| {
         // Unlike renaming, this does not overwrite a file that was created meanwhile.
         fs::hard_link(&unfinished, target)
@@ -59,7 +75,7 @@ pub async fn back_up(config: &Config, target: &Path, with_key: bool) -> anyhow::
     Ok(copied)
 }
 
-async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Result<BackedUp> {
+async fn write(config: &Config, unfinished: &Path, included: Included) -> anyhow::Result<BackedUp> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     // It contains the key, password hashes and everyone's chats.
@@ -70,6 +86,14 @@ async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Re
         .with_context(|| format!("cannot write {}", unfinished.display()))?;
     let mut writer = Writer::new(&file, Clock::real().now_ms()).context("cannot write the copy")?;
     let mut copied = BackedUp::default();
+    let objects = match included.objects {
+        true => object_storage::of(config)?,
+        false => None,
+    };
+    copied.objects_in = match included.objects {
+        true => None,
+        false => object_storage::of(config)?.map(|blobs| blobs.place().to_owned()),
+    };
     let take = |part: Part| {
         writer.part(&part)?;
         if let Part::Damaged(damage) = part {
@@ -77,10 +101,10 @@ async fn write(config: &Config, unfinished: &Path, with_key: bool) -> anyhow::Re
         }
         Ok(())
     };
-    dump(&config.database_url, take)
+    dump(&config.database_url, objects.as_ref(), take)
         .await
         .context("the database cannot be copied")?;
-    if with_key {
+    if included.key {
         // A server that was never started has encrypted nothing.
         if let Some(key) = config.secret_key.existing()? {
             writer
@@ -121,6 +145,11 @@ impl BackedUp {
             if self.more_damaged > 0 {
                 lines.push(format!("… and {} more", self.more_damaged));
             }
+        }
+        if let Some(place) = &self.objects_in {
+            lines.push(format!(
+                "The objects in {place} are not in it: back them up, too, and keep deleted ones for as long as backups."
+            ));
         }
         lines.join("\n")
     }

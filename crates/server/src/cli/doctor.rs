@@ -27,7 +27,7 @@ use crate::{
         clock_skew::{TOLERATED_MS, difference},
         config::{Config, ConfiguredConnection},
         live_config::LiveConfig,
-        secret_key,
+        object_storage, secret_key,
     },
     start,
     tools::programs::ProgramsHere,
@@ -122,6 +122,7 @@ pub(crate) async fn examine(config: &Config) -> Vec<Finding> {
     findings.extend(data_folder(&config.data_dir));
     let (database, store) = database(config).await;
     findings.push(database);
+    findings.extend(object_storage(config).await);
     let (servers, failed) = model_servers(config, store.as_ref()).await;
     findings.extend(failed);
     if let Some(store) = store {
@@ -253,6 +254,20 @@ async fn database_clock(store: &Store) -> Option<Finding> {
             difference(ahead_ms),
             "synchronize the clocks of all machines, for example with an NTP service: schedules depend on them",
         )
+    })
+}
+
+/// Writes, reads and deletes an object.
+async fn object_storage(config: &Config) -> Option<Finding> {
+    let about = "Objects";
+    let advice = "check the settings object_storage.*; the key must permit to read, write, list and delete objects";
+    let blobs = match object_storage::of(config) {
+        Ok(blobs) => blobs?,
+        Err(error) => return Some(Finding::problem(about, error.to_string(), advice)),
+    };
+    Some(match blobs.probe().await {
+        Ok(()) => Finding::fine(about, format!("{} can be used", blobs.place())),
+        Err(problem) => Finding::problem(about, problem.to_string(), advice),
     })
 }
 

@@ -93,6 +93,8 @@ pub enum Requests {
     Stopping,
     #[error("The database does not answer. Try again in a moment.")]
     DatabaseSilent,
+    #[error("The storage of files does not answer. Try again in a moment.")]
+    ContentsUnreachable,
     #[error("The server has no disk space left to store this. Free up some space and try again.")]
     DiskFull,
     #[error("This server has just lost the connection to its database. Try again in a moment.")]

@@ -19,6 +19,7 @@ mod limits;
 mod mail;
 mod mcp_servers;
 mod mcp_sign_in;
+mod object_storage;
 mod oidc;
 mod overview;
 mod pipelines;
@@ -134,6 +135,10 @@ pub struct Config {
     pub retention_ms: i64,
     /// Lifetime of signed file URLs that are given to front ends, days.
     pub file_link_days: u32,
+    /// How long after the end of a run its log is compressed; `None` if it is not.
+    pub seal_logs_ms: Option<i64>,
+    /// Where large contents are stored; `None` if in the database.
+    pub object_storage: Option<blobs::Settings>,
     /// Retention of audit log entries.
     pub audit_ms: i64,
     /// Maximum size of a request body.
@@ -249,6 +254,7 @@ struct Raw {
     session_hours: u32,
     session_max_hours: u32,
     retention_days: u32,
+    seal_logs_hours: u32,
     file_link_days: u32,
     start_prompts: Vec<String>,
     audit_days: u32,
@@ -264,6 +270,7 @@ struct Raw {
     approvals: Vec<Rule>,
     programs: programs::RawPrograms,
     skills: RawSkills,
+    object_storage: object_storage::RawObjectStorage,
     knowledge: knowledge::RawKnowledge,
     research: research::RawResearch,
     web: web::RawWeb,
@@ -438,6 +445,7 @@ impl Raw {
             "" => "skills",
             folder => folder,
         });
+        let object_storage = self.object_storage.check(&data_dir, environment)?;
         let knowledge = self.knowledge.check(&data_dir)?;
         anyhow::ensure!(
             !knowledge.asks_pgvector() || database_url.starts_with("postgres"),
@@ -508,6 +516,9 @@ impl Raw {
                 max_ms: i64::from(self.session_max_hours) * 3_600_000,
             },
             retention_ms: i64::from(self.retention_days) * 24 * 3_600_000,
+            seal_logs_ms: (self.seal_logs_hours > 0)
+                .then(|| i64::from(self.seal_logs_hours) * 3_600_000),
+            object_storage,
             file_link_days: self.file_link_days,
             audit_ms: i64::from(self.audit_days) * 24 * 3_600_000,
             import_limit_bytes: u64::from(self.import_limit_mb) * 1_000_000,

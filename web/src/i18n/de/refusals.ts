@@ -53,6 +53,7 @@ export const refusals = {
   bodies_full: "Der Server empfängt gerade zu viele große Anfragen. Versuchen Sie es gleich noch einmal.",
   stopping: "Der Server wird beendet.",
   database_silent: "Die Datenbank antwortet nicht. Versuchen Sie es gleich noch einmal.",
+  contents_unreachable: "Der Dateispeicher antwortet nicht. Versuchen Sie es gleich noch einmal.",
   disk_full:
     "Auf dem Server ist kein Speicherplatz mehr dafür. Geben Sie Speicherplatz frei und versuchen Sie es erneut.",
   database_lost:

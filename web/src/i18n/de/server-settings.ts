@@ -17,6 +17,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   auth: "Wie sich Aufrufende authentifizieren: `password`, oder `none`, das alle zu Admins macht.",
   session_hours: "Stunden, die ein Browser nach der letzten Nutzung angemeldet bleibt.",
   session_max_hours: "Stunden, nach denen sich ein Browser neu anmelden muss, auch bei ständiger Nutzung.",
+  seal_logs_hours: "Stunden nach dem Ende einer Ausführung, bis ihr Protokoll komprimiert wird; 0: nie.",
   file_link_days:
     "Tage, die Frontends signierte Adressen von Bildern und Dateien in Antworten nutzen können.",
   retention_days: "Tage, die Ausführungen ohne Chat aufbewahrt werden.",
@@ -168,6 +169,13 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "web.browser_key": "Das Token für Crawl4AI.",
   "web.browser_hosts": "Hosts, deren Seiten immer mit dem Browser gelesen werden.",
   "web.browser_seconds": "Sekunden, die die Skripte einer Seite laufen dürfen, 5 bis 120.",
+  "object_storage.url": "Wo große Inhalte liegen: `s3://BUCKET/PREFIX`, `gs://…`, `az://…` oder `file:///ORDNER`. Leer: in der Datenbank.",
+  "object_storage.endpoint": "Adresse des Dienstes. Leer: die des Anbieters.",
+  "object_storage.region": "Region eines S3-Buckets. Leer: `AWS_REGION` oder us-east-1.",
+  "object_storage.access_key": "Access Key ID für S3 oder Name eines Azure-Speicherkontos. Leer: aus der Umgebung oder der Rolle der Maschine.",
+  "object_storage.secret_key": "Geheimer Schlüssel für S3 und Azure oder ein Google-Dienstkonto als JSON. Leer: aus der Umgebung oder der Rolle.",
+  "object_storage.secret_key_file": "Eine Datei mit diesem Schlüssel.",
+  "object_storage.path_style": "Ob der S3-Bucket im Pfad steht statt im Hostnamen.",
   "skills.folder": "Der Ordner der Skills. Leer: `skills` im Datenordner.",
   "model_timeouts.first_token_seconds": "Sekunden bis zum ersten Token einer Antwort, 1 bis 86400.",
   "model_timeouts.idle_seconds":

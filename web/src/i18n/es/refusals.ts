@@ -47,6 +47,7 @@ export const refusals = {
     "El servidor está recibiendo demasiadas solicitudes grandes. Inténtalo de nuevo en un momento.",
   stopping: "El servidor se está deteniendo.",
   database_silent: "La base de datos no responde. Inténtalo de nuevo en un momento.",
+  contents_unreachable: "El almacenamiento de archivos no responde. Inténtalo de nuevo en un momento.",
   disk_full: "El servidor no tiene espacio en disco para guardar esto. Libera espacio e inténtalo de nuevo.",
   database_lost:
     "El servidor acaba de perder la conexión con su base de datos. Inténtalo de nuevo en un momento.",

@@ -49,6 +49,7 @@ export const refusals = {
   bodies_full: "Le serveur reçoit trop de requêtes volumineuses. Réessayez dans un instant.",
   stopping: "Le serveur est en cours d’arrêt.",
   database_silent: "La base de données ne répond pas. Réessayez dans un instant.",
+  contents_unreachable: "Le stockage des fichiers ne répond pas. Réessayez dans un instant.",
   disk_full:
     "Le serveur n’a plus assez d’espace disque pour cet enregistrement. Libérez de l’espace et réessayez.",
   database_lost: "Ce serveur vient de perdre la connexion à sa base de données. Réessayez dans un instant.",

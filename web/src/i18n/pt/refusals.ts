@@ -47,6 +47,7 @@ export const refusals = {
   bodies_full: "O servidor está recebendo muitas solicitações grandes. Tente de novo em instantes.",
   stopping: "O servidor está sendo encerrado.",
   database_silent: "O banco de dados não responde. Tente de novo em instantes.",
+  contents_unreachable: "O armazenamento de arquivos não responde. Tente de novo em instantes.",
   disk_full: "O servidor não tem mais espaço em disco para armazenar isto. Libere espaço e tente de novo.",
   database_lost: "Este servidor acabou de perder a conexão com o banco de dados. Tente de novo em instantes.",
   wrong_login: "E-mail ou senha incorretos.",

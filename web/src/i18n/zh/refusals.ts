@@ -37,6 +37,7 @@ export const refusals = {
   bodies_full: "服务器正在接收的大型请求过多。请稍后重试。",
   stopping: "服务器正在停止。",
   database_silent: "数据库无响应。请稍后重试。",
+  contents_unreachable: "文件存储无响应。请稍后重试。",
   disk_full: "服务器磁盘空间不足，无法保存。请释放空间后重试。",
   database_lost: "服务器刚刚与数据库断开连接。请稍后重试。",
 

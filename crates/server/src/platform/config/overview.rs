@@ -14,12 +14,13 @@ use super::{
 };
 
 /// Settings whose values are never shown.
-const SECRET: [&str; 11] = [
+const SECRET: [&str; 12] = [
     "database_url",
     "knowledge.graph_password",
     "knowledge.qdrant_key",
     "knowledge.reader_key",
     "mail.password",
+    "object_storage.secret_key",
     "oidc.client_secret",
     "secret_key",
     "web.browser_key",
