@@ -147,6 +147,7 @@ export interface Messages {
   connection_key_known: [];
   connection_of_environment: [];
   connection_of_file: [];
+  contents_unreachable: [];
   context_full: ["quote"];
   conversation_too_long: ["limit"];
   crawl4ai_failed: ["why"];

@@ -141,11 +141,14 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "web.browser_key": "رمز الوصول إلى Crawl4AI.",
   "web.browser_hosts": "مضيفون تُقرأ صفحاتهم دائمًا بالمتصفح.",
   "web.browser_seconds": "أقصى مدة لعمل نصوص الصفحة البرمجية، بالثواني.",
-  "object_storage.url": "مكان المحتويات الكبيرة: `s3://BUCKET/PREFIX` أو `gs://…` أو `az://…` أو `file:///FOLDER`. فارغ: في قاعدة البيانات.",
+  "object_storage.url":
+    "مكان المحتويات الكبيرة: `s3://BUCKET/PREFIX` أو `gs://…` أو `az://…` أو `file:///FOLDER`. فارغ: في قاعدة البيانات.",
   "object_storage.endpoint": "عنوان الخدمة. فارغ: عنوان المزوّد.",
   "object_storage.region": "منطقة حاوية S3. فارغ: `AWS_REGION` أو us-east-1.",
-  "object_storage.access_key": "معرّف مفتاح الوصول إلى S3 أو اسم حساب تخزين Azure. فارغ: من البيئة أو دور الجهاز.",
-  "object_storage.secret_key": "المفتاح السري لـ S3 وAzure أو حساب خدمة Google بصيغة JSON. فارغ: من البيئة أو الدور.",
+  "object_storage.access_key":
+    "معرّف مفتاح الوصول إلى S3 أو اسم حساب تخزين Azure. فارغ: من البيئة أو دور الجهاز.",
+  "object_storage.secret_key":
+    "المفتاح السري لـ S3 وAzure أو حساب خدمة Google بصيغة JSON. فارغ: من البيئة أو الدور.",
   "object_storage.secret_key_file": "ملف يحتوي على هذا المفتاح.",
   "object_storage.path_style": "ما إذا كانت حاوية S3 في المسار لا في اسم المضيف.",
   "skills.folder": "مجلد المهارات. فارغ: skills في مجلد البيانات.",

@@ -169,11 +169,14 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "web.browser_key": "Das Token für Crawl4AI.",
   "web.browser_hosts": "Hosts, deren Seiten immer mit dem Browser gelesen werden.",
   "web.browser_seconds": "Sekunden, die die Skripte einer Seite laufen dürfen, 5 bis 120.",
-  "object_storage.url": "Wo große Inhalte liegen: `s3://BUCKET/PREFIX`, `gs://…`, `az://…` oder `file:///ORDNER`. Leer: in der Datenbank.",
+  "object_storage.url":
+    "Wo große Inhalte liegen: `s3://BUCKET/PREFIX`, `gs://…`, `az://…` oder `file:///ORDNER`. Leer: in der Datenbank.",
   "object_storage.endpoint": "Adresse des Dienstes. Leer: die des Anbieters.",
   "object_storage.region": "Region eines S3-Buckets. Leer: `AWS_REGION` oder us-east-1.",
-  "object_storage.access_key": "Access Key ID für S3 oder Name eines Azure-Speicherkontos. Leer: aus der Umgebung oder der Rolle der Maschine.",
-  "object_storage.secret_key": "Geheimer Schlüssel für S3 und Azure oder ein Google-Dienstkonto als JSON. Leer: aus der Umgebung oder der Rolle.",
+  "object_storage.access_key":
+    "Access Key ID für S3 oder Name eines Azure-Speicherkontos. Leer: aus der Umgebung oder der Rolle der Maschine.",
+  "object_storage.secret_key":
+    "Geheimer Schlüssel für S3 und Azure oder ein Google-Dienstkonto als JSON. Leer: aus der Umgebung oder der Rolle.",
   "object_storage.secret_key_file": "Eine Datei mit diesem Schlüssel.",
   "object_storage.path_style": "Ob der S3-Bucket im Pfad steht statt im Hostnamen.",
   "skills.folder": "Der Ordner der Skills. Leer: `skills` im Datenordner.",

@@ -173,11 +173,14 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "web.browser_key": "Token de Crawl4AI.",
   "web.browser_hosts": "Hosts cuyas páginas se leen siempre con el navegador.",
   "web.browser_seconds": "Segundos que pueden durar los scripts de una página.",
-  "object_storage.url": "Dónde se guardan los contenidos grandes: `s3://BUCKET/PREFIJO`, `gs://…`, `az://…` o `file:///CARPETA`. Vacío: en la base de datos.",
+  "object_storage.url":
+    "Dónde se guardan los contenidos grandes: `s3://BUCKET/PREFIJO`, `gs://…`, `az://…` o `file:///CARPETA`. Vacío: en la base de datos.",
   "object_storage.endpoint": "Dirección del servicio. Vacío: la del proveedor.",
   "object_storage.region": "Región de un bucket de S3. Vacío: `AWS_REGION` o us-east-1.",
-  "object_storage.access_key": "ID de clave de acceso de S3 o nombre de la cuenta de Azure. Vacío: del entorno o del rol de la máquina.",
-  "object_storage.secret_key": "Clave secreta de S3 y Azure, o cuenta de servicio de Google en JSON. Vacío: del entorno o del rol.",
+  "object_storage.access_key":
+    "ID de clave de acceso de S3 o nombre de la cuenta de Azure. Vacío: del entorno o del rol de la máquina.",
+  "object_storage.secret_key":
+    "Clave secreta de S3 y Azure, o cuenta de servicio de Google en JSON. Vacío: del entorno o del rol.",
   "object_storage.secret_key_file": "Archivo con esa clave.",
   "object_storage.path_style": "Si el bucket de S3 va en la ruta y no en el nombre de host.",
   "skills.folder": "Carpeta de las habilidades. Vacío: «skills» en la carpeta de datos.",

@@ -164,11 +164,14 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "web.browser_key": "Jeton pour Crawl4AI.",
   "web.browser_hosts": "Hôtes dont les pages sont toujours lues avec le navigateur.",
   "web.browser_seconds": "Durée maximale des scripts d’une page, en secondes.",
-  "object_storage.url": "Où sont les contenus volumineux : `s3://BUCKET/PREFIXE`, `gs://…`, `az://…` ou `file:///DOSSIER`. Vide : dans la base de données.",
+  "object_storage.url":
+    "Où sont les contenus volumineux : `s3://BUCKET/PREFIXE`, `gs://…`, `az://…` ou `file:///DOSSIER`. Vide : dans la base de données.",
   "object_storage.endpoint": "Adresse du service. Vide : celle du fournisseur.",
   "object_storage.region": "Région d’un bucket S3. Vide : `AWS_REGION` ou us-east-1.",
-  "object_storage.access_key": "Identifiant de clé d’accès S3 ou nom du compte Azure. Vide : celui de l’environnement ou du rôle de la machine.",
-  "object_storage.secret_key": "Clé secrète S3 ou Azure, ou compte de service Google en JSON. Vide : celle de l’environnement ou du rôle.",
+  "object_storage.access_key":
+    "Identifiant de clé d’accès S3 ou nom du compte Azure. Vide : celui de l’environnement ou du rôle de la machine.",
+  "object_storage.secret_key":
+    "Clé secrète S3 ou Azure, ou compte de service Google en JSON. Vide : celle de l’environnement ou du rôle.",
   "object_storage.secret_key_file": "Fichier contenant cette clé.",
   "object_storage.path_style": "Indique si le bucket S3 figure dans le chemin et non dans le nom d’hôte.",
   "skills.folder": "Dossier des compétences. Vide : « skills » dans le dossier de données.",

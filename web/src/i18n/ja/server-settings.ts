@@ -150,11 +150,14 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "web.browser_key": "Crawl4AI のトークン。",
   "web.browser_hosts": "常にブラウザーでページを読むホスト。",
   "web.browser_seconds": "ページのスクリプトを実行できる秒数。",
-  "object_storage.url": "大きな内容の保存先：`s3://BUCKET/PREFIX`、`gs://…`、`az://…`、`file:///FOLDER`。空：データベース。",
+  "object_storage.url":
+    "大きな内容の保存先：`s3://BUCKET/PREFIX`、`gs://…`、`az://…`、`file:///FOLDER`。空：データベース。",
   "object_storage.endpoint": "サービスのアドレス。空：プロバイダーの標準アドレス。",
   "object_storage.region": "S3 バケットのリージョン。空：`AWS_REGION` または us-east-1。",
-  "object_storage.access_key": "S3 のアクセスキー ID、または Azure のストレージアカウント名。空：環境変数またはマシンのロール。",
-  "object_storage.secret_key": "S3 と Azure のシークレットキー、または Google のサービスアカウントの JSON。空：環境変数またはロール。",
+  "object_storage.access_key":
+    "S3 のアクセスキー ID、または Azure のストレージアカウント名。空：環境変数またはマシンのロール。",
+  "object_storage.secret_key":
+    "S3 と Azure のシークレットキー、または Google のサービスアカウントの JSON。空：環境変数またはロール。",
   "object_storage.secret_key_file": "そのキーが入ったファイル。",
   "object_storage.path_style": "S3 バケットをホスト名ではなくパスに含めるかどうか。",
   "skills.folder": "スキルのフォルダー。空：データフォルダーの「skills」。",

@@ -161,11 +161,14 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "Template de prompt que descreve o interpretador de código a esses modelos. Vazio: o integrado.",
   "pipelines.code_interpreter_max_retries":
     "Quantas vezes seguidas um Python com falha é tentado de novo em uma resposta.",
-  "object_storage.url": "Onde ficam os conteúdos grandes: `s3://BUCKET/PREFIXO`, `gs://…`, `az://…` ou `file:///PASTA`. Vazio: no banco de dados.",
+  "object_storage.url":
+    "Onde ficam os conteúdos grandes: `s3://BUCKET/PREFIXO`, `gs://…`, `az://…` ou `file:///PASTA`. Vazio: no banco de dados.",
   "object_storage.endpoint": "Endereço do serviço. Vazio: o do provedor.",
   "object_storage.region": "Região de um bucket do S3. Vazio: `AWS_REGION` ou us-east-1.",
-  "object_storage.access_key": "ID da chave de acesso do S3 ou nome da conta do Azure. Vazio: do ambiente ou da função da máquina.",
-  "object_storage.secret_key": "Chave secreta do S3 e do Azure, ou conta de serviço do Google em JSON. Vazio: do ambiente ou da função.",
+  "object_storage.access_key":
+    "ID da chave de acesso do S3 ou nome da conta do Azure. Vazio: do ambiente ou da função da máquina.",
+  "object_storage.secret_key":
+    "Chave secreta do S3 e do Azure, ou conta de serviço do Google em JSON. Vazio: do ambiente ou da função.",
   "object_storage.secret_key_file": "Arquivo com essa chave.",
   "object_storage.path_style": "Se o bucket do S3 fica no caminho e não no nome do host.",
   "skills.folder": "Pasta das habilidades. Vazio: `skills` na pasta de dados.",

@@ -151,11 +151,14 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "web.browser_key": "Токен Crawl4AI.",
   "web.browser_hosts": "Узлы, страницы которых всегда идут туда.",
   "web.browser_seconds": "Сколько секунд могут работать скрипты страницы.",
-  "object_storage.url": "Где хранить большие данные: `s3://BUCKET/PREFIX`, `gs://…`, `az://…` или `file:///ПАПКА`. Пусто: в базе данных.",
+  "object_storage.url":
+    "Где хранить большие данные: `s3://BUCKET/PREFIX`, `gs://…`, `az://…` или `file:///ПАПКА`. Пусто: в базе данных.",
   "object_storage.endpoint": "Адрес сервиса. Пусто: адрес провайдера.",
   "object_storage.region": "Регион бакета S3. Пусто: `AWS_REGION` или us-east-1.",
-  "object_storage.access_key": "Идентификатор ключа доступа S3 или имя учётной записи Azure. Пусто: из окружения или роли машины.",
-  "object_storage.secret_key": "Секретный ключ S3 или Azure либо сервисный аккаунт Google в JSON. Пусто: из окружения или роли.",
+  "object_storage.access_key":
+    "Идентификатор ключа доступа S3 или имя учётной записи Azure. Пусто: из окружения или роли машины.",
+  "object_storage.secret_key":
+    "Секретный ключ S3 или Azure либо сервисный аккаунт Google в JSON. Пусто: из окружения или роли.",
   "object_storage.secret_key_file": "Файл с этим ключом.",
   "object_storage.path_style": "Указывать ли бакет S3 в пути, а не в имени хоста.",
   "skills.folder": "Где лежат навыки. Пусто: «skills» в папке данных.",

@@ -135,7 +135,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "web.browser_key": "Crawl4AI 的令牌。",
   "web.browser_hosts": "始终用浏览器读取其网页的主机。",
   "web.browser_seconds": "网页脚本的运行秒数上限。",
-  "object_storage.url": "大型内容的存储位置：`s3://BUCKET/PREFIX`、`gs://…`、`az://…` 或 `file:///FOLDER`。留空：数据库。",
+  "object_storage.url":
+    "大型内容的存储位置：`s3://BUCKET/PREFIX`、`gs://…`、`az://…` 或 `file:///FOLDER`。留空：数据库。",
   "object_storage.endpoint": "服务地址。留空：提供商的默认地址。",
   "object_storage.region": "S3 存储桶的区域。留空：`AWS_REGION` 或 us-east-1。",
   "object_storage.access_key": "S3 的访问密钥 ID，或 Azure 存储账户名。留空：取自环境变量或机器角色。",
