@@ -448,7 +448,7 @@ async fn approve_and_run(
         let gone = format!("There is no tool {} any more.", tool.name());
         return Err(Finished::refused(arguments, ToolFailure(gone)));
     }
-    let at_work = at_work(agent, tool);
+    let at_work = at_work(agent, tool).await;
     let started = EventBody::ToolStarted {
         call: call.to_owned(),
         name: tool.name().to_owned(),
@@ -478,8 +478,11 @@ async fn approve_and_run(
 }
 
 /// Marks the call as running. Only this process will know its effect, unless the call is one that can be continued.
-fn at_work(agent: &AgentContext, tool: &Tool) -> Option<AtWork> {
-    (!tool.kind().goes_on).then(|| agent.run.pending_input.at_work())
+async fn at_work(agent: &AgentContext, tool: &Tool) -> Option<AtWork> {
+    match tool.kind().goes_on {
+        true => None,
+        false => Some(agent.run.begin_work().await),
+    }
 }
 
 /// Continues a call that was running when the server stopped.
@@ -490,7 +493,8 @@ async fn run_again(
     arguments: Value,
 ) -> Finished {
     if tool.kind().repeatable || tool.kind().goes_on {
-        return run_now(agent, tool, call, arguments, at_work(agent, tool)).await;
+        let at_work = at_work(agent, tool).await;
+        return run_now(agent, tool, call, arguments, at_work).await;
     }
     in_doubt(agent, call, arguments).await
 }

@@ -79,10 +79,8 @@ impl Council {
 
 /// The answer of one member; `None` if it fails.
 async fn answer(agent: &AgentContext, member: &Models, asked: &[Message]) -> Option<String> {
-    let _busy = (
-        agent.run.active_time.busy(),
-        agent.run.pending_input.at_work(),
-    );
+    let _at_work = agent.run.begin_work().await;
+    let _busy = agent.run.active_time.busy();
     match call_one(agent, member.chosen(), asked, ANSWER_BYTES, None).await {
         Ok(said) => {
             said.call.report(agent).await;

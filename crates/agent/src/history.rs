@@ -118,7 +118,7 @@ fn read(
     let is_about = |event: &&RunEvent| {
         let is_of_run = matches!(
             event.body,
-            EventBody::RunResumed {} | EventBody::InputReceived(_)
+            EventBody::RunResumed { .. } | EventBody::InputReceived(_)
         );
         event.agent == *agent || is_of_run
     };
@@ -157,7 +157,7 @@ fn read(
                     kept_requests,
                 });
             }
-            EventBody::RunResumed {} => step.broken_off = !step.whole,
+            EventBody::RunResumed { .. } => step.broken_off = !step.whole,
             EventBody::RunForked(Forked { guidance, .. }) => {
                 messages.extend(std::mem::take(&mut step).into_messages());
                 messages.extend(

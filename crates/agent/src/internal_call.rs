@@ -33,8 +33,8 @@ pub(crate) async fn call_internally(
     limit_bytes: usize,
     form: Option<&Value>,
 ) -> Result<QuietAnswer, Problem> {
+    let _at_work = agent.run.begin_work().await;
     let _busy = agent.run.active_time.busy();
-    let _at_work = agent.run.pending_input.at_work();
     let mut tries = Tries::of(agent);
     loop {
         match call_one(agent, tries.model(), messages, limit_bytes, form).await {

@@ -54,6 +54,8 @@ pub struct Journal {
     restarts: u32,
     /// The run was only hibernated, so its log has no gap.
     rested: bool,
+    /// The earlier server had released the run in an orderly way.
+    released: bool,
     /// What people have written to agents, with the number of the step after it: the guidance of a fork, and inputs.
     said: Vec<(AgentPath, u32, String)>,
     /// The inputs that no agent has read, oldest first.
@@ -124,7 +126,13 @@ impl Journal {
         self.rested = true;
     }
 
-    /// Number of times the run was resumed after a restart since it last made progress.
+    /// Records that the earlier server had released the run in an orderly way, so that resuming it does not count as a
+    /// crash.
+    pub fn was_released(&mut self) {
+        self.released = true;
+    }
+
+    /// Number of times the run was resumed after a crash of its server since it last made progress.
     #[must_use]
     pub fn restarts(&self) -> u32 {
         self.restarts
@@ -171,7 +179,12 @@ impl Journal {
         let kept: HashSet<String> = whole.flat_map(|step| step.calls.iter().cloned()).collect();
         let mut events = Vec::new();
         if !self.rested {
-            events.push((AgentPath::main(), EventBody::RunResumed {}));
+            events.push((
+                AgentPath::main(),
+                EventBody::RunResumed {
+                    released: self.released,
+                },
+            ));
         }
         events.extend(open.close_unwritten(&kept, NOT_WRITTEN));
         events

@@ -220,8 +220,8 @@ impl Look<'_> {
         if self.tools.names().is_empty() {
             return Vec::new();
         }
+        let _at_work = self.agent.run.begin_work().await;
         let _busy = self.agent.run.active_time.busy();
-        let _at_work = self.agent.run.pending_input.at_work();
         let mut queries: Vec<String> = Vec::new();
         for query in self.look_up.asker.queries().await {
             let query = as_query(&query);

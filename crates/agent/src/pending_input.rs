@@ -91,6 +91,8 @@ struct State {
     waiting: HashMap<String, Waiting>,
     /// Number of active parts of the run whose state is not in the log.
     at_work: usize,
+    /// Number of parts that begin no more work, as the run is being handed over to another server.
+    held_back: usize,
     /// The run is hibernated, or about to be.
     rests: bool,
     /// Number of entries that a resumed run has yet to register again.
@@ -104,6 +106,15 @@ pub(crate) struct AtWork(PendingInput);
 impl Drop for AtWork {
     fn drop(&mut self) {
         self.0.lock().at_work -= 1;
+    }
+}
+
+/// Counts a part of the run that is held back until dropped.
+struct HeldBack(PendingInput);
+
+impl Drop for HeldBack {
+    fn drop(&mut self) {
+        self.0.lock().held_back -= 1;
     }
 }
 
@@ -276,14 +287,23 @@ impl PendingInput {
         AtWork(self.clone())
     }
 
-    /// Hibernates the run if it only waits for people and its log has `asked` open requests. Returns whether it did.
+    /// Holds a part of the run back for ever, because the run is being handed over.
+    pub(crate) async fn hold_back(&self) -> AtWork {
+        self.lock().held_back += 1;
+        let _held_back = HeldBack(self.clone());
+        std::future::pending().await
+    }
+
+    /// Hibernates the run if it only waits, for people or to be handed over, and its log has `asked` open requests. Returns
+    /// whether it did.
     /// From then on no answers are accepted until [`PendingInput::wake`]; the caller may drop the run, which can
     /// continue from its log.
     #[must_use]
     pub fn rest(&self, asked: usize) -> bool {
         let mut state = self.lock();
         // An answered request is removed here before it is closed in the log.
-        if state.rests || state.at_work > 0 || asked == 0 || state.waiting.len() != asked {
+        let is_waiting = asked > 0 || state.held_back > 0;
+        if state.rests || state.at_work > 0 || !is_waiting || state.waiting.len() != asked {
             return false;
         }
         // Entries stay until the agent is dropped, which would otherwise read a closed channel as a withdrawal.
@@ -378,5 +398,24 @@ mod tests {
         assert!(!pending.is_away());
         assert_eq!(pending.answer_question("q1", "yes".into()), Ok(()));
         assert_eq!(again.unwrap().await.ok(), Some("yes".into()));
+    }
+
+    #[tokio::test]
+    async fn a_run_that_is_handed_over_rests_once_nothing_works() {
+        let pending = PendingInput::default();
+        let works = pending.at_work();
+        let mut held = Box::pin(pending.hold_back());
+        assert!(futures_util::poll!(&mut held).is_pending());
+        assert!(!pending.rest(0), "something works");
+        drop(works);
+        let question = pending.question("q1", None);
+        assert!(!pending.rest(0), "the question is not in the log yet");
+        pending.forget("q1");
+        drop(held);
+        assert!(!pending.rest(0), "nothing is held back any more");
+        let mut held = Box::pin(pending.hold_back());
+        assert!(futures_util::poll!(&mut held).is_pending());
+        assert!(pending.rest(0));
+        drop(question);
     }
 }

@@ -27,6 +27,7 @@ use crate::{
     look_up::look,
     messages,
     open_call::LostCalls,
+    pending_input::AtWork,
     research::Task,
     sent,
     tool_notices::NotifiedTools,
@@ -134,6 +135,19 @@ pub(crate) struct RunContext {
     /// The tools for which a notice was emitted.
     pub(crate) notified_tools: NotifiedTools,
     pub(crate) lost_calls: LostCalls,
+    /// The run is being handed over to another server: no model call and no tool call begins any more.
+    hand_over: CancellationToken,
+}
+
+impl RunContext {
+    /// Marks a part of the run as working until the result is dropped: what it does is not in the log before its end.
+    /// Waits for ever if the run is being handed over, as the next server does this work.
+    pub(crate) async fn begin_work(&self) -> AtWork {
+        match self.hand_over.is_cancelled() {
+            true => self.pending_input.hold_back().await,
+            false => self.pending_input.at_work(),
+        }
+    }
 }
 
 /// Signals that end a run, or a part of it, from outside.
@@ -143,7 +157,10 @@ pub struct StopSignals {
     pub cancel: CancellationToken,
     /// A person wants the research report now, from the results so far. Other runs ignore it.
     pub finish: CancellationToken,
-    /// The server is shutting down.
+    /// The server is stopping: model calls and tool calls in progress may end, but no more begin. The run is dropped with
+    /// `shutdown` as soon as [`PendingInput::rest`] allows it.
+    pub hand_over: CancellationToken,
+    /// The run is dropped. Its log stays open, if it outlives the server.
     pub shutdown: CancellationToken,
     /// A person has stopped one of the sub-agents.
     pub agents: AgentStops,
@@ -222,6 +239,7 @@ pub async fn run(
         said,
         notified_tools: NotifiedTools::default(),
         lost_calls: LostCalls::default(),
+        hand_over: stop.hand_over.clone(),
     });
     let main = AgentContext::main(Arc::clone(&context), emitter.clone(), journal);
     let main = Arc::new(main);

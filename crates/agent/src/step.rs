@@ -64,8 +64,8 @@ pub(crate) async fn call_model(
     tools: &Toolbox,
     shape: Shape<'_>,
 ) -> Result<Answer, CallFailed> {
+    let _at_work = agent.run.begin_work().await;
     let _busy = agent.run.active_time.busy();
-    let _at_work = agent.run.pending_input.at_work();
     let mut tries = Tries::of(agent);
     loop {
         match call_one(agent, tries.model(), messages, tools, shape).await {

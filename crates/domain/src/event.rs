@@ -506,7 +506,11 @@ pub enum EventBody {
         input_id: String,
     },
     /// The server was restarted and the run goes on. What a model was writing has been closed and is written again.
-    RunResumed {},
+    RunResumed {
+        /// Whether the earlier server had released the run in an orderly way, for example to be updated, rather than crashed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        released: bool,
+    },
     /// What stands before this was done, and paid for, by the run that this one is a fork of. The main agent goes on.
     RunForked(Forked),
     /// Last event of every log.

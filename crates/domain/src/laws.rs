@@ -215,7 +215,7 @@ impl State {
             | EventBody::ProviderData(_)
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
-            | EventBody::RunResumed {}
+            | EventBody::RunResumed { .. }
             | EventBody::RunForked { .. } => Ok(()),
         }
     }

@@ -207,7 +207,7 @@ impl OpenItems {
             | EventBody::ProviderData(_)
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
-            | EventBody::RunResumed {}
+            | EventBody::RunResumed { .. }
             | EventBody::RunForked { .. }
             | EventBody::RunFinished { .. } => {}
         }

@@ -87,6 +87,14 @@ impl Runs {
     }
 }
 
+impl Runs {
+    /// Hibernates the runs that only wait, for users or to be handed over.
+    pub(crate) fn hibernate_waiting(&self) {
+        let live: Vec<_> = self.lock().values().cloned().collect();
+        live.iter().for_each(|live| live.hibernate());
+    }
+}
+
 impl LiveRun {
     /// Sets what drops the agent, if its log is enough to resume.
     pub(crate) fn allow_hibernation(&self, suspend: Option<CancellationToken>) {
@@ -103,6 +111,11 @@ impl LiveRun {
         if self.hibernation.looked_at.swap(last, Ordering::Relaxed) != last {
             return;
         }
+        self.hibernate();
+    }
+
+    /// Drops the agent if the run only waits.
+    fn hibernate(&self) {
         let mut place = self
             .hibernation
             .suspend

@@ -33,7 +33,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 pub use activity::{Activity, ActivityState};
 pub use hibernation::{Resume, StillHibernated};
 pub use live::{LiveRun, Logged, note_ask};
-pub use reader::Reader;
+pub use reader::{ReadError, Reader};
 pub use server_log::ServerLog;
 pub use usage::{UsageLedger, used_by};
 
@@ -43,6 +43,8 @@ use retry_queue::RetryQueue;
 
 /// Capacity of the channel for ended runs; slower receivers miss some.
 const ENDS_KEPT: usize = 1_000;
+/// How often runs are checked for having reached a point where they can be handed over.
+const HAND_OVER_INTERVAL: Duration = Duration::from_millis(20);
 
 /// All runs of this process. Cloning is cheap.
 #[derive(Clone)]
@@ -66,8 +68,11 @@ struct Inner {
     /// Notified when a run has ended with inputs that no agent has read.
     queued: Arc<Notify>,
     tasks: TaskTracker,
-    /// Cancelled when the server stops: hibernated runs are not waited for.
+    /// Cancelled when runs are handed over to other servers: they begin no more model calls and tool calls.
     draining: CancellationToken,
+    /// Cancelled when readers that cannot read on elsewhere end as well.
+    closing: CancellationToken,
+    /// Drops all runs.
     shutdown: CancellationToken,
     /// Cancels the runs of the current lease; a child of `shutdown`.
     lease: Mutex<CancellationToken>,
@@ -165,6 +170,7 @@ impl Runs {
         let shutdown = CancellationToken::new();
         let began = Instant::now();
         let draining = CancellationToken::new();
+        let closing = CancellationToken::new();
         let lease = Mutex::new(shutdown.child_token());
         Self(Arc::new(Inner {
             store,
@@ -181,6 +187,7 @@ impl Runs {
             queued: Arc::default(),
             tasks,
             draining,
+            closing,
             shutdown,
             lease,
         }))
@@ -214,10 +221,12 @@ impl Runs {
             .spawn(life::live_through(Arc::clone(&self.0), live, lease, log));
     }
 
-    /// Releases all runs to other servers, and waits until this process has stopped working on them.
+    /// Abandons all runs, which other servers may have taken over, and waits until this process has stopped working on
+    /// them. Their readers end at once: this process may be cut off from the database, so they read on elsewhere.
     pub async fn abandon(&self) {
         std::mem::replace(&mut *self.0.lease(), self.0.shutdown.child_token()).cancel();
         let left: Vec<Arc<LiveRun>> = self.lock().values().cloned().collect();
+        left.iter().for_each(|run| run.turn_readers_away());
         for run in left {
             run.ended().await;
         }
@@ -409,28 +418,36 @@ impl Runs {
         Ok(())
     }
 
-    /// Gives the runs `grace` to finish, then interrupts what is left and waits until their logs are closed.
-    pub async fn drain(&self, grace: Duration) {
+    /// Hands all runs over to other servers, or to the next process: each at the end of its current model call or tool
+    /// calls, those that wait for people at once. What is left once `time_is_up` is dropped. Waits until all logs are
+    /// closed.
+    pub async fn drain(&self, time_is_up: impl Future<Output = ()>) {
         self.0.tasks.close();
         self.0.draining.cancel();
-        if tokio::time::timeout(grace, self.0.tasks.wait())
-            .await
-            .is_err()
-        {
-            self.0.shutdown.cancel();
-            self.0.tasks.wait().await;
+        let handing_over = async {
+            loop {
+                self.hibernate_waiting();
+                tokio::time::sleep(HAND_OVER_INTERVAL).await;
+            }
+        };
+        tokio::select! {
+            () = self.0.tasks.wait() => return,
+            () = time_is_up => {}
+            () = handing_over => {}
         }
+        self.0.shutdown.cancel();
+        self.0.tasks.wait().await;
     }
 
-    /// Whether this process is stopping.
-    fn is_stopping(&self) -> bool {
+    /// Whether this process hands its runs over, and starts no more.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
         self.0.draining.is_cancelled()
     }
 
-    /// Waits for this time, or until this process stops.
-    async fn stopping_within(&self, time: Duration) {
-        // Either result is fine.
-        drop(tokio::time::timeout(time, self.0.draining.cancelled()).await);
+    /// Ends the readers that wait for a run of another server. Call after [`Runs::drain`].
+    pub fn end_readers(&self) {
+        self.0.closing.cancel();
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Arc<LiveRun>>> {

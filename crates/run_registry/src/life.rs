@@ -45,6 +45,8 @@ pub(crate) async fn live_through(
         live.pending_input.is_dropped();
         live.forget_tail();
         let next = tokio::select! {
+            // A run that is handed over has no one to wake it.
+            biased;
             () = runs.draining.cancelled() => None,
             () = lease.cancelled() => None,
             next = wake(&runs, &live, is_interrupted) => next,
@@ -56,6 +58,9 @@ pub(crate) async fn live_through(
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .remove(&live.id);
+    if runs.draining.is_cancelled() && !live.has_ended() && !given_up {
+        release(&runs, &live).await;
+    }
     live.close();
     if given_up {
         runs.given_up.push(live.id);
@@ -63,6 +68,13 @@ pub(crate) async fn live_through(
     if live.has_ended() {
         runs.announce(&live, ActivityState::Finished);
         runs.tell_end(live.id);
+    }
+}
+
+/// Releases the run to other servers, whose log here is complete. A run that they have taken over already stays theirs.
+async fn release(runs: &Inner, live: &LiveRun) {
+    if let Err(error) = runs.store.release_run(live.id).await {
+        tracing::warn!(run = %live.id, %error, "failed to release a run; other servers wait until this one has stopped");
     }
 }
 
@@ -76,19 +88,21 @@ async fn work(
     match *log {
         Resume::Continue(mut prepared, before) => {
             let (emitter, events) = Emitter::channel(EMITTER_CAPACITY);
+            let outlives_server = prepared.spec.outlives_server();
+            let hand_over = match outlives_server {
+                true => runs.draining.clone(),
+                // Nobody else could go on with it.
+                false => CancellationToken::new(),
+            };
             let stop = StopSignals {
                 cancel: live.cancel.clone(),
                 finish: live.finish.clone(),
+                hand_over,
                 shutdown: lease.child_token(),
                 agents: live.agents.clone(),
                 inputs: live.inputs.clone(),
             };
-            live.allow_hibernation(
-                prepared
-                    .spec
-                    .outlives_server()
-                    .then(|| stop.shutdown.clone()),
-            );
+            live.allow_hibernation(outlives_server.then(|| stop.shutdown.clone()));
             prepared.deps.approval_policy = live.consents.clone();
             let about = run_log::span(live, &prepared);
             about.in_scope(|| run_log::note_research(&prepared));

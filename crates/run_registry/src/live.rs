@@ -82,6 +82,8 @@ pub(crate) struct Seen {
     pub(crate) ended: bool,
     /// No more events follow in this process.
     pub(crate) closed: bool,
+    /// This process has lost the run, and perhaps the database: its readers read on elsewhere.
+    pub(crate) lost: bool,
 }
 
 /// The next events of the tail for a reader.
@@ -237,6 +239,11 @@ impl LiveRun {
     /// Ends the readers once they have read everything.
     pub(crate) fn close(&self) {
         self.seen.send_modify(|seen| seen.closed = true);
+    }
+
+    /// Ends the readers at once.
+    pub(crate) fn turn_readers_away(&self) {
+        self.seen.send_modify(|seen| seen.lost = true);
     }
 
     /// Waits until the log is no longer written to.

@@ -103,7 +103,7 @@ impl RunMetrics {
     pub fn note(&self, event: &RunEvent) {
         match &event.body {
             EventBody::RunStarted { .. } => _ = self.started.inc(),
-            EventBody::RunResumed {} => _ = self.resumed.inc(),
+            EventBody::RunResumed { .. } => _ = self.resumed.inc(),
             // The events copied from another run's log were counted there, and a fork has no start event of its own.
             EventBody::RunForked { .. } => _ = self.started.inc(),
             EventBody::RunFinished { outcome, .. } => self.finished.inc(place_of(*outcome)),

@@ -19,6 +19,30 @@ const PAGE_BYTES: usize = 256 * 1024;
 /// How often the log of a run on another server is polled.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
+/// Why a log cannot be read on here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// The run has left this server, which is stopping. Its log goes on elsewhere.
+    #[error("the server is stopping")]
+    Stopping,
+    /// This server has lost its lease. Other servers go on with its runs.
+    #[error("the server has lost its lease")]
+    LostLease,
+    /// The database does not answer or the log is corrupt.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<ReadError> for StoreError {
+    /// For readers of stored logs, which wait for no server.
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Store(error) => error,
+            error => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
 /// A reader of one log. Dropping it has no effect on the run.
 pub struct Reader {
     store: Store,
@@ -26,6 +50,8 @@ pub struct Reader {
     live: Option<(Arc<LiveRun>, watch::Receiver<Seen>)>,
     /// The registry to find the live run, for readers that follow the log to its end.
     runs: Option<Runs>,
+    /// Whether its client can read on at another server.
+    can_resume: bool,
     /// Events read ahead.
     ahead: Vec<Arc<Logged>>,
     /// The last event returned.
@@ -46,6 +72,7 @@ impl Reader {
             run,
             live: None,
             runs: None,
+            can_resume: false,
             ahead: Vec::new(),
             cursor: after,
             finished: false,
@@ -78,6 +105,15 @@ impl Reader {
         Self { gap, ..self }
     }
 
+    /// The same reader for a client that can read on at another server: when this one stops, it follows no runs of others.
+    #[must_use]
+    pub fn resumable(self) -> Self {
+        Self {
+            can_resume: true,
+            ..self
+        }
+    }
+
     /// Reads ahead if the run is not live here, so that a damaged log at the start is reported before a response is
     /// sent.
     ///
@@ -93,8 +129,8 @@ impl Reader {
     /// The next events, at least one; waits for them. `None` after the last.
     ///
     /// # Errors
-    /// If the database does not answer or the log is corrupt.
-    pub async fn next(&mut self) -> Result<Option<Vec<Arc<Logged>>>, StoreError> {
+    /// If the database does not answer, the log is corrupt, or the run has left this server.
+    pub async fn next(&mut self) -> Result<Option<Vec<Arc<Logged>>>, ReadError> {
         while !self.finished {
             if !self.gap.is_zero() {
                 tokio::time::sleep_until(self.not_before).await;
@@ -115,11 +151,14 @@ impl Reader {
     }
 
     /// The events available now, empty at the end; `None` to try again.
-    async fn look(&mut self) -> Result<Option<Vec<Arc<Logged>>>, StoreError> {
+    async fn look(&mut self) -> Result<Option<Vec<Arc<Logged>>>, ReadError> {
         let Some((live, seen)) = &mut self.live else {
             return self.stored_or_later().await;
         };
         let now = *seen.borrow_and_update();
+        if now.lost {
+            return Err(ReadError::LostLease);
+        }
         match live.after(self.cursor) {
             FromTail::Events(events) => return Ok(Some(events)),
             FromTail::Nothing => {
@@ -134,19 +173,19 @@ impl Reader {
         let mut events = self.page().await?;
         // The end is stored before the chat has its answer; it is returned only after that.
         events.retain(|logged| logged.event.seq <= now.seq);
-        if events.is_empty()
-            && !now.closed
-            && let Some((_, seen)) = &mut self.live
-        {
-            // They have already left memory and are about to be published.
-            drop(seen.changed().await);
+        if events.is_empty() {
+            match &mut self.live {
+                // They have already left memory and are about to be published.
+                Some((_, seen)) if !now.closed => drop(seen.changed().await),
+                _ => self.live = None,
+            }
             return Ok(None);
         }
         Ok(Some(events))
     }
 
     /// A page of a run that is not live here; empty at the end, `None` if more may come.
-    async fn stored_or_later(&mut self) -> Result<Option<Vec<Arc<Logged>>>, StoreError> {
+    async fn stored_or_later(&mut self) -> Result<Option<Vec<Arc<Logged>>>, ReadError> {
         let Some(runs) = self.runs.clone() else {
             return Ok(Some(self.page().await?));
         };
@@ -156,12 +195,20 @@ impl Reader {
         if !has_ended {
             events.retain(|logged| !matches!(logged.event.body, EventBody::RunFinished { .. }));
         }
-        if has_ended || !events.is_empty() || runs.is_stopping() {
+        if has_ended || !events.is_empty() {
             return Ok(Some(events));
+        }
+        let stops_at = match self.can_resume {
+            true => &runs.0.draining,
+            false => &runs.0.closing,
+        };
+        if stops_at.is_cancelled() {
+            return Err(ReadError::Stopping);
         }
         self.attach(&runs);
         if self.live.is_none() {
-            runs.stopping_within(LOOK_AGAIN).await;
+            // Either result is fine.
+            drop(tokio::time::timeout(LOOK_AGAIN, stops_at.cancelled()).await);
         }
         Ok(None)
     }

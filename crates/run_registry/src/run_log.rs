@@ -44,7 +44,7 @@ pub(crate) fn note(event: &RunEvent, summary: &RunSummary) {
     let agent = event.agent.id();
     match &event.body {
         EventBody::RunStarted { model, .. } => tracing::info!(target: TARGET, model, "run started"),
-        EventBody::RunResumed {} => tracing::info!(target: TARGET, "run resumed"),
+        EventBody::RunResumed { .. } => tracing::info!(target: TARGET, "run resumed"),
         EventBody::InputReceived(input) => {
             tracing::info!(target: TARGET, input = input.input_id, mode = ?input.mode, "input received");
         }

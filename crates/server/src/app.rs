@@ -9,6 +9,7 @@ use std::{
         Arc,
         atomic::{AtomicI64, AtomicU32},
     },
+    time::Duration,
 };
 
 use agent::Agents;
@@ -96,6 +97,9 @@ use crate::{
     web::{self, Crawler, SitePages, Web, WebParts},
 };
 
+/// How long background work may take to end once everything else has.
+const TASKS_END_WITHIN: Duration = Duration::from_secs(5);
+
 /// The configuration and services. Handlers take those that they use.
 pub struct App {
     /// The configuration in effect.
@@ -108,8 +112,13 @@ pub struct App {
     pub clock: Clock,
     /// Seals secrets that are stored.
     pub(crate) sealer: Arc<Sealer>,
-    /// Cancelled when shutdown begins; streams end themselves then.
+    /// Cancelled when the server is asked to stop: it is no longer ready, and background work starts nothing more. Requests
+    /// are still accepted.
+    pub draining: CancellationToken,
+    /// Cancelled when it accepts no more requests; streams that have nothing to deliver end themselves then.
     pub stopping: CancellationToken,
+    /// Cancelled when the time for requests in progress is over.
+    pub ending: CancellationToken,
     /// Cancelled at the end of shutdown, when only closing the database is left.
     pub(crate) closing: CancellationToken,
     /// Owns every task that is not a connection; awaited at shutdown.
@@ -235,11 +244,13 @@ impl App {
         let config = live.now();
         let agents = Arc::new(agents);
         let stopping = CancellationToken::new();
+        let draining = stopping.child_token();
+        let ending = CancellationToken::new();
         let closing = CancellationToken::new();
         let tasks = TaskTracker::new();
         let jobs = Jobs::new(
             clock.clone(),
-            stopping.clone(),
+            draining.clone(),
             closing.clone(),
             tasks.clone(),
         );
@@ -385,7 +396,7 @@ impl App {
             outbound: outbound.clone(),
             pages: Arc::new(SitePages(web.clone())),
             sealer: sealer.clone(),
-            stopping: stopping.clone(),
+            stopping: draining.clone(),
             store: store.clone(),
         });
         let crawler = Arc::new(Crawler {
@@ -394,7 +405,7 @@ impl App {
             documents: documents.clone(),
             store: store.clone(),
             web: web.clone(),
-            stopping: stopping.clone(),
+            stopping: draining.clone(),
             look: Arc::default(),
             at_work: std::sync::Mutex::default(),
             choosing: Mutex::default(),
@@ -520,6 +531,7 @@ impl App {
             clock: clock.clone(),
             commands: commands.clone(),
             conversations: conversations.clone(),
+            draining: draining.clone(),
             gateway: gateway.clone(),
             mcp_servers: mcp_servers.clone(),
             models: models.clone(),
@@ -541,6 +553,7 @@ impl App {
             closing: closing.clone(),
             commands: commands.clone(),
             config: live.clone(),
+            looked_for_dead: Mutex::new(Instant::now()),
             looked_for_forgotten: Mutex::new(Instant::now()),
             progress: progress.clone(),
             recovery: recovery.clone(),
@@ -574,7 +587,7 @@ impl App {
             idempotency: idempotency.clone(),
             models: models.clone(),
             programs: programs.clone(),
-            stopping: stopping.clone(),
+            stopping: draining.clone(),
             store: store.clone(),
             turns: turns.clone(),
             changed: Arc::default(),
@@ -629,7 +642,9 @@ impl App {
             store,
             clock,
             sealer,
+            draining,
             stopping,
+            ending,
             closing,
             tasks,
             jobs,
@@ -716,7 +731,8 @@ impl App {
                 http,
                 tracing,
                 app.runs.ends(),
-                app.stopping.clone(),
+                // Runs still end while the server is stopping.
+                app.closing.clone(),
             ));
         }
         app.recovery
@@ -736,9 +752,11 @@ impl App {
     /// Stops remaining work and closes the database. Call after the last connection has ended.
     pub async fn close(&self) {
         self.stopping.cancel();
+        self.runs.end_readers();
+        self.ending.cancel();
         self.closing.cancel();
         self.tasks.close();
-        if tokio::time::timeout(self.config.now().drain, self.tasks.wait())
+        if tokio::time::timeout(TASKS_END_WITHIN, self.tasks.wait())
             .await
             .is_err()
         {
@@ -746,6 +764,9 @@ impl App {
         }
         if let Err(error) = self.usage.write_down().await {
             tracing::warn!(%error, "failed to flush usage; usage of runs is recovered from their logs");
+        }
+        if let Err(error) = self.store.release_runs().await {
+            tracing::warn!(%error, "failed to release the remaining runs; resuming them counts as after a crash");
         }
         if let Err(error) = self.store.end_lease().await {
             tracing::warn!(%error, "failed to release the lease; other servers wait until it expires");

@@ -38,7 +38,7 @@ use crate::{
         redacted_stderr::RedactedStderr,
         secret_key,
     },
-    start,
+    start::{self, StopRequests, serve_until_stopped},
 };
 
 /// Runs AI agents and shows everything they do.
@@ -486,13 +486,7 @@ pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyh
         listeners.push(listener.with_context(|| format!("cannot listen on {address}"))?);
     }
     let app = App::open(config, Clock::real(), start::tour(), agents).await?;
-    let (stopping, asked_to_stop) = (app.stopping.clone(), start::asked_to_stop());
-    app.tasks.spawn(async move {
-        tokio::select! {
-            () = stopping.cancelled() => {}
-            () = asked_to_stop => stopping.cancel(),
-        }
-    });
+    let stop_requests = StopRequests::listen();
     let options = ListenOptions::new(&app.config.now());
     let options = match file_limit {
         Some(limit) => options.within_files(limit),
@@ -510,20 +504,9 @@ pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyh
         print_line(&start::next_steps(&app).await?)?;
     }
     tracing::info!(data_dir = %app.config.now().data_dir.display(), "serving");
-    let drain_runs = async {
-        app.stopping.cancelled().await;
-        // Half of the time is for runs to finish, the other half for their streams to deliver the end.
-        app.runs.drain(app.config.now().drain / 2).await;
-    };
-    tokio::join!(
-        serve(
-            listeners,
-            router(app.clone(), web_app),
-            options,
-            app.stopping.clone()
-        ),
-        drain_runs
-    );
+    let routes = router(app.clone(), web_app);
+    let serving = serve(listeners, routes, options, app.stopping.clone());
+    serve_until_stopped(&app, serving, stop_requests).await;
     app.close().await;
     tracing::info!("stopped");
     Ok(())

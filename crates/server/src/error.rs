@@ -11,6 +11,7 @@ use axum::{
 use domain::{LocalizedText, Problem, ProblemCode};
 use futures_util::FutureExt;
 use llm::ModelError;
+use run_registry::ReadError;
 use serde_json::{Value, json};
 use store::StoreError;
 
@@ -162,11 +163,17 @@ impl ApiError {
         }
     }
 
+    /// 503: this server is stopping. Another one, or the next process, can answer.
+    #[must_use]
+    pub fn stopping() -> Self {
+        Self::new(ProblemCode::Unavailable, messages::Requests::Stopping).with_retry_after(1)
+    }
+
     /// 500: a log that cannot be read further.
     #[must_use]
-    pub fn of_log(error: StoreError) -> Self {
-        match error {
-            StoreError::Corrupt(cause) => {
+    pub fn of_log(error: impl Into<ReadError>) -> Self {
+        match error.into() {
+            ReadError::Store(StoreError::Corrupt(cause)) => {
                 let message = messages::Chats::DamagedLog;
                 Self {
                     cause: Some(cause),
@@ -285,6 +292,16 @@ impl From<StoreError> for ApiError {
                 Self::new(ProblemCode::Unavailable, message)
             }
             StoreError::Corrupt(cause) | StoreError::Refused(cause) => Self::internal(cause),
+        }
+    }
+}
+
+impl From<ReadError> for ApiError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Stopping => Self::stopping(),
+            ReadError::LostLease => Self::from(StoreError::NotOurs).with_retry_after(1),
+            ReadError::Store(error) => error.into(),
         }
     }
 }

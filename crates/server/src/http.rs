@@ -92,8 +92,9 @@ use axum::{
     Extension, Router,
     extract::{Request, State},
     middleware::{Next, from_fn_with_state},
-    response::Response,
+    response::{IntoResponse, Response},
 };
+use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 pub use self::route::Route;
@@ -105,7 +106,7 @@ use self::{
 };
 use crate::{
     app::App,
-    error::catch_panic,
+    error::{ApiError, catch_panic},
     http::{state::AppState, web::WebApp},
     identity::auth::{Access, Caller, check_access, check_origin, keep_from_proxy},
     platform::request_context,
@@ -833,6 +834,18 @@ struct Guard {
     protocol: Protocol,
 }
 
+/// The response, or 503 if the server is stopping and has no more time to make it.
+async fn within_time(
+    ending: CancellationToken,
+    answer: impl Future<Output = Response>,
+) -> Response {
+    tokio::select! {
+        biased;
+        response = answer => response,
+        () = ending.cancelled() => ApiError::stopping().into_response(),
+    }
+}
+
 /// Middleware of each route: checks access, writes the audit log, and adapts the response to the protocol.
 async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
     let protocol = guard.protocol.asked_by(request.headers());
@@ -843,7 +856,8 @@ async fn guarded(State(guard): State<Guard>, mut request: Request, next: Next) -
     if let Some(caller) = &caller {
         request_log::note_caller(caller);
     }
-    let answer = |request| next.run(request);
+    let ending = guard.app.ending.clone();
+    let answer = |request| within_time(ending, next.run(request));
     let response = match (&caller, guard.noted) {
         // An audited action runs to its end, even if the caller's access is revoked meanwhile.
         (_, Some(action)) => audited::audited(&guard.app, action, request, answer).await,

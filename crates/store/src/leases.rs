@@ -10,7 +10,12 @@ use std::{
 
 use domain::{ChatId, RunId};
 
-use crate::{Principal, Run, Store, StoreError, db::Db, query::Row};
+use crate::{
+    Principal, Run, Store, StoreError,
+    db::Db,
+    query::{Row, readable},
+    runs::{read_run, run_columns},
+};
 
 /// The current lease of this process, for all writers.
 #[derive(Debug, Clone, Default)]
@@ -72,6 +77,23 @@ pub struct ActiveRun {
     pub title: String,
     /// The last event that changed its pending input; 0 if it waits for none.
     pub waiting_seq: u64,
+}
+
+/// Running runs that no server has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeftRuns {
+    /// How many there are.
+    pub runs: u64,
+    /// How many servers there are, this one included.
+    pub servers: u64,
+}
+
+impl LeftRuns {
+    /// The part of them that this server takes over, so that each gets about as many.
+    #[must_use]
+    pub fn share(self) -> u32 {
+        u32::try_from(self.runs.div_ceil(self.servers.max(1))).unwrap_or(u32::MAX)
+    }
 }
 
 impl ActiveRun {
@@ -154,6 +176,42 @@ impl Store {
         Ok(Some(query.fetch_one().await?.get("now")?))
     }
 
+    /// Releases a run of this server in an orderly way: its log has everything that it has done. Does nothing if it has ended
+    /// or another server has it.
+    ///
+    /// # Errors
+    /// `NotOurs` between two leases.
+    pub async fn release_run(&self, run: RunId) -> Result<(), StoreError> {
+        let query = match self.db().lease_holder()? {
+            None => self
+                .db()
+                .write("UPDATE runs SET released = TRUE WHERE id = $1 AND finished_at IS NULL")
+                .id(run),
+            Some(server) => {
+                let sql = "UPDATE runs SET server = NULL, released = TRUE WHERE id = $1 AND server = $2 AND finished_at IS NULL";
+                self.db().write(sql).id(run).text(&server)
+            }
+        };
+        query.execute().await.map(drop)
+    }
+
+    /// Releases all runs of this server in an orderly way.
+    ///
+    /// # Errors
+    /// `NotOurs` between two leases.
+    pub async fn release_runs(&self) -> Result<(), StoreError> {
+        let query = match self.db().lease_holder()? {
+            None => self
+                .db()
+                .write("UPDATE runs SET released = TRUE WHERE finished_at IS NULL"),
+            Some(server) => {
+                let sql = "UPDATE runs SET server = NULL, released = TRUE WHERE server = $1 AND finished_at IS NULL";
+                self.db().write(sql).text(&server)
+            }
+        };
+        query.execute().await.map(drop)
+    }
+
     /// Ends the lease, so that others need not wait. No run starts and no log is written until there is another.
     ///
     /// # Errors
@@ -166,51 +224,83 @@ impl Store {
         let Lease::Held(server) = held else {
             return Ok(());
         };
-        self.db()
-            .urgent("DELETE FROM servers WHERE id = $1")
-            .text(&server)
-            .execute()
-            .await
-            .map(drop)
+        // First, so that no log is written from then on.
+        let sql = "DELETE FROM servers WHERE id = $1";
+        self.db().urgent(sql).text(&server).execute().await?;
+        let sql = "UPDATE runs SET server = NULL WHERE server = $1 AND finished_at IS NULL";
+        self.db().write(sql).text(&server).execute().await.map(drop)
     }
 
-    /// Takes over the running runs of dead servers, and returns them. If the database is not shared, those are all.
+    /// Takes the runs from servers whose lease has expired, for [`Store::take_over_runs`] of any server.
     ///
     /// # Errors
-    /// Database errors only.
-    pub async fn take_over_runs(&self) -> Result<Vec<Run>, StoreError> {
-        let Some(server) = self.db().lease_holder()? else {
-            return self.unfinished_runs().await;
-        };
+    /// `NotOurs` between two leases.
+    pub async fn bury_servers(&self) -> Result<(), StoreError> {
+        if self.db().lease_holder()?.is_none() {
+            return Ok(());
+        }
         // Appends lock this row while they write, so that no log is written once it is deleted.
         let sql = format!("DELETE FROM servers WHERE alive_until < {NOW}");
         self.db().urgent(sql).execute().await?;
-        let sql = "UPDATE runs SET server = $1 WHERE finished_at IS NULL AND (server IS NULL OR server NOT IN \
-                   (SELECT id FROM servers)) RETURNING id";
-        let rows = self.db().write(sql).text(&server).fetch_all().await?;
-        let mut runs = Vec::with_capacity(rows.len());
-        for row in &rows {
-            runs.push(self.run(row.id("id")?).await?);
+        let sql = "UPDATE runs SET server = NULL WHERE id IN (SELECT id FROM runs WHERE finished_at IS NULL \
+                   AND server IS NOT NULL AND server NOT IN (SELECT id FROM servers) FOR UPDATE SKIP LOCKED)";
+        self.db().write(sql).execute().await.map(drop)
+    }
+
+    /// The running runs that no server has. `None` if there are none.
+    ///
+    /// # Errors
+    /// `NotOurs` between two leases.
+    pub async fn left_runs(&self) -> Result<Option<LeftRuns>, StoreError> {
+        if self.db().lease_holder()?.is_none() {
+            return Ok(None);
         }
+        let sql = "SELECT COUNT(*) AS runs, (SELECT COUNT(*) FROM servers) AS servers FROM runs \
+                   WHERE finished_at IS NULL AND server IS NULL";
+        let row = self.db().watch(sql).fetch_one().await?;
+        let left = LeftRuns {
+            runs: row.number("runs")?,
+            servers: row.number("servers")?,
+        };
+        Ok(Some(left).filter(|left| left.runs > 0))
+    }
+
+    /// Takes over running runs that no server has, at most `limit`, and returns them, oldest first. If the database is not
+    /// shared, all running runs are returned.
+    ///
+    /// # Errors
+    /// `NotOurs` between two leases.
+    pub async fn take_over_runs(&self, limit: u32) -> Result<Vec<Run>, StoreError> {
+        let Some(server) = self.db().lease_holder()? else {
+            return self.unfinished_runs().await;
+        };
+        let sql = concat!(
+            "UPDATE runs SET server = $1 WHERE id IN (SELECT id FROM runs WHERE finished_at IS NULL AND server IS NULL \
+             ORDER BY started_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING ",
+            run_columns!()
+        );
+        let rows = self.db().write(sql).text(&server).bind(i64::from(limit));
+        let mut runs = readable(&rows.fetch_all().await?, read_run);
         runs.sort_by_key(|run| (run.started_at, run.id.to_string()));
         Ok(runs)
     }
 
-    /// Whether the run belongs to this server.
+    /// Notes that this server goes on with a run. Returns whether the run is its own: its lease may have expired.
     ///
     /// # Errors
-    /// `NotFound`, and `NotOurs` between two leases.
-    pub async fn is_ours(&self, run: RunId) -> Result<bool, StoreError> {
-        let Some(server) = self.db().lease_holder()? else {
-            return Ok(true);
+    /// `NotOurs` between two leases.
+    pub async fn note_resumed(&self, run: RunId) -> Result<bool, StoreError> {
+        let query = match self.db().lease_holder()? {
+            None => self
+                .db()
+                .write("UPDATE runs SET released = FALSE WHERE id = $1")
+                .id(run),
+            Some(server) => {
+                let sql = "UPDATE runs SET released = FALSE WHERE id = $1 AND server = $2";
+                self.db().write(sql).id(run).text(&server)
+            }
         };
-        let row = self
-            .db()
-            .read("SELECT server FROM runs WHERE id = $1")
-            .id(run)
-            .fetch_one()
-            .await?;
-        Ok(row.get::<Option<String>>("server")? == Some(server))
+        Ok(query.execute().await? == 1)
     }
 
     /// This server's runs that started before that time and have not ended.

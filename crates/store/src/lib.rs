@@ -140,7 +140,7 @@ pub use knowledge::{
     ReadingResult, ReadingTask,
 };
 pub use learning::{ChatToLearnFrom, Learned, NewFact};
-pub use leases::{ActiveRun, Renewal};
+pub use leases::{ActiveRun, LeftRuns, Renewal};
 pub use mcp_servers::StoredMcpServer;
 pub use mcp_sessions::StoredMcpSession;
 pub use mcp_sign_ins::McpSignIn;

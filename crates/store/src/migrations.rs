@@ -90,6 +90,7 @@ migrations![
     "0066_metadata_of_documents",
     "0067_followed_sources",
     "0068_remote_reading",
+    "0069_released_runs",
     "0072_objects",
     "0073_sealed_logs",
     "0074_counted_by_all_servers",

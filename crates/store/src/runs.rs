@@ -80,6 +80,8 @@ pub struct Run {
     pub origin: Option<Origin>,
     /// Whether the report of research was requested early.
     pub report_wanted: bool,
+    /// Whether the server that had it last has released it in an orderly way, rather than crashed.
+    pub released: bool,
 }
 
 pub(crate) const INSERT: &str = "INSERT INTO runs (id, owner, chat, message, model, started_at, request, \
@@ -190,16 +192,21 @@ impl Rows for RunEnd {
     }
 }
 
+/// The columns of a run.
+macro_rules! run_columns {
+    () => {
+        "id, owner, chat, message, model, started_at, finished_at, summary, api_key, person, key_models, origin, \
+         report_wanted, released, \
+         COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.number \
+                   ORDER BY first_seq DESC LIMIT 1), sealed_seq) AS last_seq"
+    };
+}
+pub(crate) use run_columns;
+
 /// The statement that reads runs, with the given end.
 macro_rules! select_runs {
     ($end:literal) => {
-        concat!(
-            "SELECT id, owner, chat, message, model, started_at, finished_at, summary, api_key, person, key_models, origin, \
-             report_wanted, \
-             COALESCE((SELECT last_seq FROM segments WHERE segments.run = runs.number \
-                       ORDER BY first_seq DESC LIMIT 1), sealed_seq) AS last_seq FROM runs ",
-            $end
-        )
+        concat!("SELECT ", $crate::runs::run_columns!(), " FROM runs ", $end)
     };
 }
 pub(crate) use select_runs;
@@ -448,5 +455,6 @@ pub(crate) fn read_run(row: &Row) -> Result<Run, StoreError> {
         summary: row.optional_json("summary")?,
         origin: row.optional_json("origin")?,
         report_wanted: row.get("report_wanted")?,
+        released: row.get("released")?,
     })
 }

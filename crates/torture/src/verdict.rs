@@ -165,7 +165,7 @@ impl Verdict {
         }
         let restarts = log
             .iter()
-            .filter(|event| matches!(event.body, EventBody::RunResumed {}))
+            .filter(|event| matches!(event.body, EventBody::RunResumed { .. }))
             .count();
         let is_whole = outcome(log) == Some(Outcome::Completed);
         for what in effects(&exchange.work) {

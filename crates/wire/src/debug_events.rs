@@ -285,7 +285,7 @@ fn described(
             }
             (Response, Llm, data, RESPONDED.to_owned())
         }
-        EventBody::RunResumed {} => (
+        EventBody::RunResumed { .. } => (
             Response,
             Backend,
             json!({"level": "info"}),

@@ -82,7 +82,7 @@ impl DetailsEncoder {
             } => out.status(description, *done, *hidden),
             EventBody::ReasoningStarted { .. } => out.status(THINKING, false, false),
             EventBody::ReasoningFinished { .. } => out.status(THINKING, true, false),
-            EventBody::RunResumed {} => out.status(RESUMED, false, false),
+            EventBody::RunResumed { .. } => out.status(RESUMED, false, false),
             EventBody::ContextCompacted {
                 summary,
                 tokens_before,

@@ -141,7 +141,7 @@ impl ToolCallsEncoder {
                 arguments,
                 ..
             } => self.start(call, name, arguments, out),
-            EventBody::RunResumed {} => status(out, RESUMED),
+            EventBody::RunResumed { .. } => status(out, RESUMED),
             EventBody::ContextCompacted {
                 summary,
                 tokens_before,

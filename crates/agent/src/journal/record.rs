@@ -129,7 +129,7 @@ impl Journal {
                 pictures.extend(is_of_programs.then(|| path.clone()));
             }
             EventBody::HookStarted(call) => self.number(agent, &call.id),
-            EventBody::RunResumed {} => self.restarts += 1,
+            EventBody::RunResumed { released } => self.restarts += u32::from(!released),
             EventBody::Notice {
                 message,
                 failed_try: false,
@@ -336,7 +336,7 @@ impl Journal {
         // Before these events the server was down or the run waited for a person.
         let does_not_count = matches!(
             body,
-            EventBody::RunResumed {}
+            EventBody::RunResumed { .. }
                 | EventBody::RunForked { .. }
                 | EventBody::ApprovalAnswered { .. }
                 | EventBody::QuestionAnswered { .. }

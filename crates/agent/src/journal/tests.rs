@@ -514,7 +514,10 @@ async fn a_new_log_is_begun_and_an_old_one_taken_over() {
         journal.begin(&emitter, async { begun.set(true) }).await;
         assert_eq!(begun.get(), is_new);
         let first = events.try_recv().ok().map(|emitted| emitted.body);
-        assert_eq!(first, (!is_new).then_some(EventBody::RunResumed {}));
+        assert_eq!(
+            first,
+            (!is_new).then_some(EventBody::RunResumed { released: false })
+        );
         // The call was not completely written, so it is closed.
         let closed = events.try_recv().ok().map(|emitted| emitted.body);
         assert_eq!(

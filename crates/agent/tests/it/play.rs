@@ -222,7 +222,7 @@ impl Play {
             all.retain(|event| {
                 handle.is_of(event.run)
                     && (event.agent.id() == Some(handle.agent())
-                        || matches!(event.body, EventBody::RunResumed {}))
+                        || matches!(event.body, EventBody::RunResumed { .. }))
             });
             let found = if all.is_empty() {
                 Err(no_earlier_agent())

@@ -44,7 +44,7 @@ impl EventBody {
             Self::InputReceived(_) => "input_received",
             Self::InputApplied { .. } => "input_applied",
             Self::InputRemoved { .. } => "input_removed",
-            Self::RunResumed {} => "run_resumed",
+            Self::RunResumed { .. } => "run_resumed",
             Self::RunForked { .. } => "run_forked",
             Self::RunFinished { .. } => "run_finished",
         }

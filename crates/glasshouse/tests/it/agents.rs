@@ -596,7 +596,7 @@ async fn a_run_goes_on_with_the_agent_as_it_was() {
         .delete("/api/v1/agents/writer", &cookie)
         .await
         .expect(204);
-    first.app.runs.drain(Duration::ZERO).await;
+    first.app.runs.drain(std::future::ready(())).await;
     first.app.stopping.cancel();
     first.stopped().await;
     first.app.close().await;

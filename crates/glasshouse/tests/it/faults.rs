@@ -14,6 +14,7 @@ mod locked;
 mod once;
 pub(crate) mod postgres;
 mod several_servers;
+mod shutdown;
 mod silent;
 mod slow;
 mod terminated;

@@ -157,7 +157,7 @@ async fn a_fork_goes_on_from_a_step_with_its_past_and_its_files() {
     assert_eq!(in_chat.to_string(), chat);
     assert!(
         !log.iter()
-            .any(|event| matches!(event.body, EventBody::RunResumed {}))
+            .any(|event| matches!(event.body, EventBody::RunResumed { .. }))
     );
     let writes = log
         .iter()

@@ -127,6 +127,8 @@ impl Server {
             ),
             // Looking for a sandbox takes a moment, and few tests need it.
             ("GLASSHOUSE_PROGRAMS_ENABLED".to_owned(), "false".to_owned()),
+            // Tests stop servers whose streams are still read.
+            ("GLASSHOUSE_DRAIN_SECONDS".to_owned(), "3".to_owned()),
         ]);
         let settings = [&NOTHING_BESIDE_CHATS[..], settings].concat();
         environment.extend(

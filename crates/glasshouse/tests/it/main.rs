@@ -109,6 +109,7 @@ mod server_settings;
 mod setup;
 mod shared_collections;
 mod sharing;
+mod shutdown;
 mod sites;
 mod skills;
 mod source_documents;

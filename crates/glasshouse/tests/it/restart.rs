@@ -1,17 +1,18 @@
 //! A server that ended in the middle of a run: the next one goes on with it, or closes its log and keeps what was
 //! written.
 
-use std::{path::PathBuf, time::Duration};
+use std::{future::ready, path::PathBuf, time::Duration};
 
 use agent::Agents;
 use domain::{AgentPath, EventBody, MessageId, Outcome, Role, RunEvent, RunId, laws};
-use scripted::{Behaviour, Reply, ScriptedServer};
+use scripted::{Behaviour, Reply, ScriptedServer, Step};
 use serde_json::{Value, json};
 use server::app::App;
 use sqlx::{Connection, SqliteConnection};
 use store::{ChatMessage, NewRun, NewTurn, Segment};
 
 use crate::{
+    faults::until,
     harness::{EMAIL, PASSWORD, SECRET_KEY, Server, new_folder},
     openai::connect,
     runs::events,
@@ -104,8 +105,9 @@ impl Kept {
 
 /// As the program does it when it is told to stop, without waiting for runs.
 pub(crate) async fn stop(server: &Server) {
-    server.app.runs.drain(Duration::ZERO).await;
+    server.app.runs.drain(ready(())).await;
     server.app.stopping.cancel();
+    server.app.runs.end_readers();
     server.stopped().await;
     server.app.close().await;
 }
@@ -532,4 +534,52 @@ async fn leave_half_a_run(server: &Server, chat: &str) -> RunId {
         .await
         .unwrap();
     run
+}
+
+/// An answer that takes longer than the time between two updates: nothing crashes, so it is not given up.
+#[tokio::test]
+async fn orderly_restarts_are_not_counted_as_crashes() {
+    const RESTARTS: usize = 12;
+    let upstream = ScriptedServer::start(Behaviour::answer(|request| match request.number {
+        ..=RESTARTS => Reply::stream(&[Step::Silence]),
+        _ => Reply::text("At last."),
+    }))
+    .await
+    .unwrap();
+    let kept = Kept::new();
+    let mut server = kept.start().await;
+    let cookie = server.set_up().await;
+    connect(&server, &cookie, "Up", &upstream.base_url()).await;
+    let chat = server
+        .post("/api/v1/chats", &cookie, &json!({}))
+        .await
+        .json();
+    let said = json!({"content": "Do it.", "model": "scripted"});
+    let path = format!("/api/v1/chats/{}/messages", chat["id"].as_str().unwrap());
+    let sent = server.post(&path, &cookie, &said).await.json();
+    let path = format!("/runs/{}/events", sent["run"].as_str().unwrap());
+    for restart in 1..=RESTARTS {
+        until("the model is asked", async || {
+            upstream.requests().len() == restart
+        })
+        .await;
+        stop(&server).await;
+        drop(server);
+        server = kept.start().await;
+    }
+    let log = parsed(&events(&server, &cookie, &path).await.rest().await);
+    assert_eq!(laws::check(&log), Ok(()));
+    let resumed = |event: &&RunEvent| event.body == EventBody::RunResumed { released: true };
+    assert_eq!(log.iter().filter(resumed).count(), RESTARTS);
+    let end = &log.last().unwrap().body;
+    assert!(
+        matches!(
+            end,
+            EventBody::RunFinished {
+                outcome: Outcome::Completed,
+                ..
+            }
+        ),
+        "{end:?}"
+    );
 }

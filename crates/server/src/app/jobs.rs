@@ -47,10 +47,12 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             Revocation::end_access,
         )
         .every(millis(500))
-        .delayed(),
+        .delayed()
+        .until_closing(),
         job("reload_groups", &app.groups, reload_groups)
             .every(millis(500))
-            .delayed(),
+            .delayed()
+            .until_closing(),
         job("write_usage", &app.usage, write_usage)
             .every(seconds(1))
             .delayed()
@@ -84,6 +86,7 @@ pub(super) fn table(app: &App) -> Vec<Job> {
         )
         .every(millis(500))
         .delayed()
+        .until_closing()
         .only_if(is_shared),
         job(
             "list_configured_models",
@@ -129,7 +132,9 @@ pub(super) fn table(app: &App) -> Vec<Job> {
         .woken_by(app.runs.given_up_notice())
         .only_if(!is_shared),
         job("take_over_runs", &app.leases, Leases::take_over_runs)
-            .every(app.leases.interval())
+            // At different times, so that the servers share the runs of one that has stopped.
+            .every(millis(500))
+            .with_jitter()
             .delayed()
             .only_if(is_shared),
         job("receive_commands", &app.commands, receive_commands)

@@ -264,6 +264,9 @@ impl Turns {
         stored: impl Future<Output = Result<(), StoreError>> + Send + 'static,
         new: NewLiveRun,
     ) -> Result<(), ApiError> {
+        if self.runs.is_draining() {
+            return Err(ApiError::stopping());
+        }
         let runs = self.runs.clone();
         let started = self
             .tasks

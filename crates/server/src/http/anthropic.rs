@@ -21,7 +21,9 @@ use serde::Serialize;
 use serde_json::Map;
 use tokio_util::sync::DropGuard;
 use wire::{
-    gateway::{AnswerEncoder, MessagesAnswer, PlainRequest, RunAnswer, messages_error_body},
+    gateway::{
+        AnswerEncoder, MessagesAnswer, PlainRequest, RunAnswer, messages_error, messages_error_body,
+    },
     openai::{CompletionRequest, text_bytes},
 };
 
@@ -34,7 +36,7 @@ use crate::{
     gateway::usage::{Allowed, Remaining},
     http::{
         extract::{Json, ModelJson},
-        streams::{event_stream, from_run},
+        streams::{event_stream, from_run, note_broken_off},
     },
     identity::auth::Caller,
     platform::request_context,
@@ -145,7 +147,15 @@ fn streamed(answer: RunAnswer, reader: Reader, stop: DropGuard) -> Response {
                 Ok(Ok(Some(events))) => events
                     .iter()
                     .for_each(|logged| answer.push(&logged.event, &mut frames)),
-                Ok(Ok(None) | Err(_)) => return None,
+                Ok(Ok(None)) => return None,
+                Ok(Err(error)) => {
+                    note_broken_off(&error);
+                    let error = ApiError::of_log(error);
+                    let mut out = Vec::new();
+                    let problem = error.problem();
+                    messages_error(problem.code, &problem.message).write(&mut out);
+                    return Some((Ok(Bytes::from(out)), None));
+                }
             }
         }
         let mut out = Vec::new();

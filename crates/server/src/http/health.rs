@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use domain::ProblemCode;
 
-use crate::{app::App, error::ApiError, http::openapi::Operations, messages};
+use crate::{app::App, error::ApiError, http::openapi::Operations};
 
 /// `GET /healthz`: the process is alive.
 pub(super) async fn live() -> &'static str {
@@ -14,11 +13,8 @@ pub(super) async fn live() -> &'static str {
 
 /// `GET /readyz`: the server can work on runs and is not stopping.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, ApiError> {
-    if app.stopping.is_cancelled() {
-        return Err(ApiError::new(
-            ProblemCode::Unavailable,
-            messages::Requests::Stopping,
-        ));
+    if app.draining.is_cancelled() {
+        return Err(ApiError::stopping());
     }
     app.progress.check().await?;
     Ok("ok\n")

@@ -216,7 +216,7 @@ pub(super) async fn events(
         ..query.options()
     };
     let gap = Duration::from_millis(query.batch_ms.unwrap_or(0).min(1000));
-    let mut reader = app.runs.read(run, after).gathering(gap);
+    let mut reader = app.runs.read(run, after).gathering(gap).resumable();
     reader.read_ahead().await.map_err(ApiError::of_log)?;
     if let Ok(upgrade) = upgrade {
         let ends = app.identity.standing.ends(&viewer.caller);

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use domain::{EventBody, Problem, RunEvent, RunId};
 use futures_util::stream;
 use llm::IdleTimer;
-use run_registry::{Logged, Reader};
+use run_registry::{Logged, ReadError, Reader};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sse::{Frame, KEEP_ALIVE};
@@ -202,20 +202,20 @@ impl Format {
         out.into()
     }
 
-    /// The final frames of a stream that ends with an internal error: if it can be retried, only for formats that can
-    /// express it; if the log is damaged, always.
-    fn broken_off(&self, error: StoreError) -> Option<Bytes> {
-        let is_damaged = matches!(error, StoreError::Corrupt(_));
+    /// The final frames of a stream that ends before its run does. If it can be read on elsewhere or later, only for formats
+    /// whose clients would take the end for that of the run; if the log is damaged, always.
+    fn broken_off(&self, error: ReadError) -> Option<Bytes> {
+        let is_damaged = matches!(error, ReadError::Store(StoreError::Corrupt(_)));
+        let goes_on = goes_on(&error);
         let error = ApiError::of_log(error);
+        let message = match is_damaged {
+            true => &error.problem().message,
+            false => goes_on,
+        };
         let frames = match self {
-            Self::Responses(encoder) if !is_damaged => {
-                let message =
-                    "The database did not answer. The run goes on; ask for the response again.";
-                vec![encoder.broken_off(message)]
-            }
-            _ if !is_damaged => return None,
-            Self::Responses(encoder) => vec![encoder.broken_off(&error.problem().message)],
-            Self::AgUi(encoder) => encoder.fault(&error.problem().message),
+            Self::Responses(encoder) => vec![encoder.broken_off(message)],
+            Self::AgUi(encoder) => encoder.fault(message),
+            Self::UiMessages(encoder) => vec![encoder.fault(message)],
             Self::OpenAi(_) => {
                 let Problem { code, message, .. } = error.problem();
                 let data = ErrorObject::new(*code, message, None).to_json().to_string();
@@ -225,6 +225,8 @@ impl Format {
                     data,
                 }]
             }
+            // Their clients read on after the last event that they have.
+            _ if !is_damaged => return None,
             _ => vec![Frame {
                 id: None,
                 event: Some("problem"),
@@ -234,6 +236,17 @@ impl Format {
         let mut out = Vec::new();
         frames.iter().for_each(|frame| frame.write(&mut out));
         Some(out.into())
+    }
+}
+
+/// What a client is told whose stream ends before its run does.
+fn goes_on(error: &ReadError) -> &'static str {
+    match error {
+        ReadError::Stopping => "This server is stopping. The run goes on; come back to it.",
+        ReadError::LostLease => {
+            "This server has lost the connection to its database. The run goes on; come back to it."
+        }
+        ReadError::Store(_) => "The database did not answer. The run goes on; come back to it.",
     }
 }
 
@@ -378,14 +391,21 @@ impl Sse {
                 }
                 Ok(None) => self.over = true,
                 Err(error) => {
-                    // The client reconnects after the last event it has.
-                    tracing::warn!(%error, "failed to read the log of a stream");
+                    note_broken_off(&error);
                     self.over = true;
                     return self.format.broken_off(error);
                 }
             }
         }
         None
+    }
+}
+
+/// Logs why a stream ends before its run does, unless the server's own lines say so.
+pub(super) fn note_broken_off(error: &ReadError) {
+    match error {
+        ReadError::Store(error) => tracing::warn!(%error, "failed to read the log of a stream"),
+        error => tracing::debug!(%error, "ended a stream whose run goes on elsewhere"),
     }
 }
 
@@ -407,9 +427,13 @@ pub async fn web_socket(mut reader: Reader, native: Native, mut socket: WebSocke
                 // The client may have disconnected.
                 Ok(None) => return drop(socket.send(Message::Close(None)).await),
                 Err(error) => {
-                    tracing::warn!(%error, "failed to read the log of a stream");
+                    note_broken_off(&error);
+                    let code = match error {
+                        ReadError::Stopping | ReadError::LostLease => close_code::RESTART,
+                        ReadError::Store(_) => close_code::ERROR,
+                    };
                     let reason = ApiError::of_log(error).problem().message.clone().into();
-                    let frame = CloseFrame { code: close_code::ERROR, reason };
+                    let frame = CloseFrame { code, reason };
                     return drop(socket.send(Message::Close(Some(frame))).await);
                 }
             },

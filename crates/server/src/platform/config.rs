@@ -151,7 +151,9 @@ pub struct Config {
     pub connection_limit: usize,
     /// Maximum number of connections per address that are not working for a signed-in caller.
     pub connections_per_address: usize,
-    /// How long to wait for open requests at shutdown.
+    /// How long the listener stays open at shutdown, so that load balancers notice, if several servers share the database.
+    pub shutdown_delay: Duration,
+    /// How long model calls, tool calls and requests in progress may take to end at shutdown.
     pub drain: Duration,
     /// How long a server must be silent before another on the same database takes over its runs.
     pub lease: Duration,
@@ -265,6 +267,7 @@ struct Raw {
     body_memory_mb: u32,
     connection_limit: u32,
     connections_per_address: u32,
+    shutdown_delay_seconds: u32,
     drain_seconds: u32,
     lease_seconds: u32,
     approvals: Vec<Rule>,
@@ -526,6 +529,7 @@ impl Raw {
             body_memory_bytes: usize::try_from(body_memory_bytes).unwrap_or(usize::MAX),
             connection_limit: self.connection_limit as usize,
             connections_per_address: self.connections_per_address as usize,
+            shutdown_delay: Duration::from_secs(self.shutdown_delay_seconds.into()),
             drain: Duration::from_secs(self.drain_seconds.into()),
             lease: Duration::from_secs(self.lease_seconds.into()),
             approvals: self.approvals.into(),

@@ -33,6 +33,8 @@ use crate::platform::config::Config;
 
 /// File descriptors reserved for everything but connections: the database, model servers, programs.
 const OTHER_FILES: usize = 512;
+/// How long streams may take to deliver their end, when the time for requests in progress is over.
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Options for serving connections.
 #[derive(Debug, Clone)]
@@ -41,7 +43,7 @@ pub struct ListenOptions {
     pub connections: ConnectionLimits,
     /// Timeout for a request's header, which is also the idle timeout of a connection.
     pub header_timeout: Duration,
-    /// How long to wait for open requests at shutdown.
+    /// How long to wait for open requests at shutdown, before they are cut off.
     pub drain: Duration,
 }
 
@@ -61,7 +63,7 @@ impl ListenOptions {
         Self {
             connections,
             header_timeout: Duration::from_secs(10),
-            drain: config.drain,
+            drain: config.drain + LAST_WORDS,
         }
     }
 

@@ -521,7 +521,7 @@ mod tests {
                     last: None,
                 },
             ),
-            event(far, 3, EventBody::RunResumed {}),
+            event(far, 3, EventBody::RunResumed { released: false }),
         ];
         let run = RunId::generate();
         let copied = segments(events, run, &begin).unwrap();

@@ -44,6 +44,8 @@ pub(crate) struct Leases {
     pub(crate) closing: CancellationToken,
     pub(crate) commands: Arc<Commands>,
     pub(crate) config: LiveConfig,
+    /// When servers whose lease has expired were last searched for.
+    pub(crate) looked_for_dead: Mutex<Instant>,
     /// When forgotten runs were last searched for.
     pub(crate) looked_for_forgotten: Mutex<Instant>,
     pub(crate) progress: Arc<Progress>,
@@ -74,11 +76,6 @@ impl Leases {
             .await?)
     }
 
-    /// How often the lease is renewed and those of others are checked.
-    pub(crate) fn interval(&self) -> Duration {
-        self.lease_times().every
-    }
-
     /// Renews the lease until the server is closed. Not a job, as it has deadlines after which runs are given up.
     pub(crate) async fn keep_lease(self: Arc<Self>) {
         if !self.store.is_shared() {
@@ -90,9 +87,14 @@ impl Leases {
         }
     }
 
-    /// Takes over runs of dead servers, and from time to time own runs that no task works on.
+    /// Takes over runs that were released; from time to time, also runs of dead servers, and own runs that no task works on.
     pub(crate) async fn take_over_runs(self: Arc<Self>) -> Result<(), Failure> {
         let mut steps = Steps::default();
+        let mut looked_for_dead = self.looked_for_dead.lock().await;
+        if looked_for_dead.elapsed() > self.lease_times().every {
+            *looked_for_dead = Instant::now();
+            steps.note("dead servers", self.store.bury_servers().await);
+        }
         steps.note("left runs", self.recovery.take_over_left_runs().await);
         let mut looked_for_forgotten = self.looked_for_forgotten.lock().await;
         if looked_for_forgotten.elapsed() > FORGOTTEN_AFTER {

@@ -9,12 +9,14 @@ use std::{
 use agent::{Journal, RunSpec};
 use anyhow::Context;
 use domain::{EventBody, LocalizedText, Message, Problem, RunId};
+use futures_util::future::join_all;
 use run_registry::{LogSoFar, NewLiveRun, Resume, Runs};
-use store::{Run, Store, StoreError};
+use store::{LeftRuns, Run, Store, StoreError};
 use tokio::{
     sync::{Mutex, Notify},
     time::Instant,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     error::ApiError,
@@ -39,8 +41,15 @@ use crate::{
     },
 };
 
-/// Maximum number of restarts without progress; such a run may be what kills the server.
+/// Maximum number of crashes without progress; such a run may be what kills the server.
 const MAX_RESTARTS: u32 = 10;
+
+/// The number of runs that a server takes over at a time even if others could have some of them.
+const MIN_SHARE: u32 = 4;
+/// Maximum number of runs taken over with one statement.
+const BATCH: u32 = 32;
+/// Maximum number of runs whose logs are read at the same time to resume them.
+const RESUMED_AT_ONCE: usize = 8;
 
 /// The first pause before a retry, and the pause while the database does not answer.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
@@ -86,6 +95,8 @@ pub struct Recovery {
     pub(crate) clock: Clock,
     pub(crate) commands: Arc<Commands>,
     pub(crate) conversations: Arc<Conversations>,
+    /// Cancelled when this server takes over no more runs.
+    pub(crate) draining: CancellationToken,
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) mcp_servers: Arc<McpServers>,
     pub(crate) models: Arc<Models>,
@@ -107,29 +118,59 @@ impl Recovery {
     /// # Errors
     /// If the database does not answer.
     pub(crate) async fn take_over_runs(&self) -> anyhow::Result<()> {
-        let left = self.store.take_over_runs().await?;
-        self.take_over_all(left, self.models.configured_are_awaited())
-            .await;
+        let model_may_come = self.models.configured_are_awaited();
+        if !self.store.is_shared() {
+            let left = self.store.take_over_runs(u32::MAX).await?;
+            self.take_over_all(&left, model_may_come).await;
+            return Ok(());
+        }
+        self.store.bury_servers().await?;
+        if let Some(left) = self.store.left_runs().await? {
+            self.take_over_share(left, model_may_come).await?;
+        }
         Ok(())
     }
 
-    /// Resumes the runs of dead servers, or closes their logs.
+    /// Resumes this server's share of the runs that were released or whose servers are dead, or closes their logs. Other
+    /// servers have time to take theirs until the next call.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub(crate) async fn take_over_left_runs(self: &Arc<Self>) -> anyhow::Result<()> {
-        let left = self.store.take_over_runs().await?;
-        self.take_over_later(left).await
+    pub(crate) async fn take_over_left_runs(&self) -> anyhow::Result<()> {
+        let Some(left) = self.store.left_runs().await? else {
+            return Ok(());
+        };
+        let model_may_come = self.renew_models().await?;
+        if self.take_over_share(left, model_may_come).await? {
+            self.wait_for_models();
+        }
+        Ok(())
+    }
+
+    /// Takes over this server's share of the runs that no server has, in batches. Returns whether any runs are set aside.
+    async fn take_over_share(
+        &self,
+        left: LeftRuns,
+        model_may_come: bool,
+    ) -> Result<bool, StoreError> {
+        let mut share = left.share().max(MIN_SHARE);
+        let mut are_set_aside = false;
+        while share > 0 && !self.draining.is_cancelled() {
+            let batch = self.store.take_over_runs(share.min(BATCH)).await?;
+            if batch.is_empty() {
+                break;
+            }
+            share = share.saturating_sub(u32::try_from(batch.len()).unwrap_or(share));
+            are_set_aside |= self.take_over_all(&batch, model_may_come).await;
+        }
+        Ok(are_set_aside)
     }
 
     /// The same for runs of this server that are older than `age` and that no task works on.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub(crate) async fn take_over_forgotten_runs(
-        self: &Arc<Self>,
-        age: Duration,
-    ) -> anyhow::Result<()> {
+    pub(crate) async fn take_over_forgotten_runs(&self, age: Duration) -> anyhow::Result<()> {
         let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
         let mut ours = self
             .store
@@ -145,39 +186,46 @@ impl Recovery {
             forgotten
                 .extend(Some(self.store.run(run).await?).filter(|run| run.finished_at.is_none()));
         }
-        self.take_over_later(forgotten).await
-    }
-
-    async fn take_over_later(self: &Arc<Self>, left: Vec<Run>) -> anyhow::Result<()> {
-        if left.is_empty() {
+        if forgotten.is_empty() {
             return Ok(());
         }
-        // Their server may have known models that were connected after this server started.
-        let model_may_come = self.models.ask_configured().await.is_err();
-        self.models
-            .rebuild()
-            .await
-            .map_err(|error| anyhow::anyhow!("{error}"))?;
-        if self.take_over_all(left, model_may_come).await {
-            tracing::warn!("a configured model server does not answer; runs are waiting for it");
-            self.to_ask.notify_one();
+        let model_may_come = self.renew_models().await?;
+        if self.take_over_all(&forgotten, model_may_come).await {
+            self.wait_for_models();
         }
         Ok(())
     }
 
+    /// Reads the models anew: the servers of the runs to take over may have known models that were connected after this
+    /// server started. Returns whether more models may appear.
+    async fn renew_models(&self) -> anyhow::Result<bool> {
+        let model_may_come = self.models.ask_configured().await.is_err();
+        let renewed = self.models.rebuild().await;
+        renewed.map_err(|error| anyhow::anyhow!("{error}"))?;
+        Ok(model_may_come)
+    }
+
+    fn wait_for_models(&self) {
+        tracing::warn!("a configured model server does not answer; runs are waiting for it");
+        self.to_ask.notify_one();
+    }
+
     /// Returns whether any runs are set aside.
-    async fn take_over_all(&self, runs: Vec<Run>, model_may_come: bool) -> bool {
+    async fn take_over_all(&self, runs: &[Run], model_may_come: bool) -> bool {
         if !runs.is_empty() {
             // They may have used programs.
             self.programs.known().await;
         }
         let mut set_aside = self.commands.set_aside.lock().await;
-        for run in runs {
-            match self.take_over(&run, model_may_come).await {
-                Ok(true) => {}
-                Ok(false) => _ = set_aside.insert(run.id),
-                // One unreadable log must not keep other runs, or the server, from continuing.
-                Err(error) => self.try_later(&mut set_aside, run.id, &error),
+        for runs in runs.chunks(RESUMED_AT_ONCE) {
+            let resuming = runs.iter().map(|run| self.take_over(run, model_may_come));
+            for (run, resumed) in runs.iter().zip(join_all(resuming).await) {
+                match resumed {
+                    Ok(true) => {}
+                    Ok(false) => _ = set_aside.insert(run.id),
+                    // One unreadable log must not keep other runs, or the server, from continuing.
+                    Err(error) => self.try_later(&mut set_aside, run.id, &error),
+                }
             }
         }
         !set_aside.is_empty()
@@ -304,7 +352,10 @@ impl Recovery {
         {
             return Ok(false);
         }
-        let (so_far, journal) = self.runs.left_open(run).await?;
+        let (so_far, mut journal) = self.runs.left_open(run).await?;
+        if run.released {
+            journal.was_released();
+        }
         match self
             .resume(run, stored, so_far, journal, RunIs::GoingOn)
             .await?
@@ -323,7 +374,7 @@ impl Recovery {
                     report_wanted: run.report_wanted,
                 };
                 // The lease may have expired while the log was read, and another server may have the run.
-                if self.store.is_ours(run.id).await? {
+                if self.store.note_resumed(run.id).await? {
                     self.runs.go_on(new, so_far);
                 }
             }

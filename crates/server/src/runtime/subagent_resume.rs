@@ -64,7 +64,7 @@ impl Chat {
                     || !is_own
                         && !matches!(
                             event.body,
-                            EventBody::RunResumed {} | EventBody::InputReceived(_)
+                            EventBody::RunResumed { .. } | EventBody::InputReceived(_)
                         )
                 {
                     continue;

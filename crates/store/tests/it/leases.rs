@@ -13,8 +13,9 @@ const LONG: Duration = Duration::from_secs(60);
 const OVER: Duration = Duration::ZERO;
 
 async fn taken(store: &Store) -> Vec<domain::RunId> {
+    store.bury_servers().await.unwrap();
     store
-        .take_over_runs()
+        .take_over_runs(1000)
         .await
         .unwrap()
         .into_iter()
@@ -81,7 +82,7 @@ async fn runs_go_to_one_other_server_once_theirs_is_silent() {
 
         a.end_lease().await.unwrap();
         assert_eq!(
-            a.take_over_runs().await.map(drop),
+            a.take_over_runs(1000).await.map(drop),
             Err(StoreError::NotOurs),
             "between two leases"
         );
@@ -99,12 +100,72 @@ async fn runs_go_to_one_other_server_once_theirs_is_silent() {
             "a lease is not enough"
         );
         assert_eq!(
-            (a.is_ours(runs[0]).await, a.is_ours(new).await),
+            (a.note_resumed(runs[0]).await, a.note_resumed(new).await),
             (Ok(false), Ok(true))
         );
         assert_eq!(a.own_runs(i64::MAX).await, Ok(vec![new]));
         a.end_lease().await.unwrap();
         assert_eq!(taken(&b).await, [new], "at once");
+        for store in [a, b, c] {
+            store.close().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_are_released_singly_and_shared_out() {
+    with_postgres(|url| async move {
+        let [a, b, c] = [(); 3].map(|()| Store::open(&url));
+        let a = a.await.unwrap();
+        let b = b.await.unwrap();
+        let c = c.await.unwrap();
+        for (store, name) in [(&a, "a"), (&b, "b"), (&c, "c")] {
+            store.take_lease(name, LONG).await.unwrap();
+        }
+        let ann = add_user(&a).await;
+        let mut runs = Vec::new();
+        for _ in 0..7 {
+            runs.push(add_run(&a, ann).await);
+        }
+        assert_eq!(b.left_runs().await, Ok(None));
+
+        b.release_run(runs[0]).await.unwrap();
+        assert_eq!(b.left_runs().await, Ok(None), "it is not b's");
+        a.release_run(runs[0]).await.unwrap();
+        assert_eq!(
+            a.append(segment(runs[0], 1, 1)).await,
+            Err(StoreError::NotOurs),
+            "released"
+        );
+        let left = b.left_runs().await.unwrap().unwrap();
+        assert_eq!((left.runs, left.servers, left.share()), (1, 3, 1));
+        let [taken] = &b.take_over_runs(9).await.unwrap()[..] else {
+            panic!("one was left");
+        };
+        assert_eq!((taken.id, taken.released), (runs[0], true));
+        assert_eq!(b.note_resumed(runs[0]).await, Ok(true));
+        assert!(!b.run(runs[0]).await.unwrap().released, "b has it now");
+
+        // The rest is a crash.
+        a.end_lease().await.unwrap();
+        let left = c.left_runs().await.unwrap().unwrap();
+        assert_eq!((left.runs, left.servers, left.share()), (6, 2, 3));
+        let (one, two) = tokio::join!(b.take_over_runs(3), c.take_over_runs(3));
+        let (one, two) = (one.unwrap(), two.unwrap());
+        assert_eq!((one.len(), two.len()), (3, 3), "each its share");
+        let both = || one.iter().chain(&two);
+        assert!(both().all(|run| !run.released));
+        let mut all: Vec<String> = both().map(|run| run.id.to_string()).collect();
+        let mut rest: Vec<String> = runs[1..].iter().map(ToString::to_string).collect();
+        all.sort();
+        rest.sort();
+        assert_eq!(all, rest, "each once");
+
+        b.release_runs().await.unwrap();
+        assert_eq!(c.left_runs().await.unwrap().unwrap().runs, 4);
+        let taken = c.take_over_runs(9).await.unwrap();
+        assert!(taken.iter().all(|run| run.released));
         for store in [a, b, c] {
             store.close().await;
         }
@@ -148,6 +209,13 @@ async fn a_file_has_one_server_and_needs_no_lease() {
         (vec![run], Ok(Renewal::NotNeeded))
     );
     store.append(segment(run, 1, 1)).await.unwrap();
+    assert!(!store.run(run).await.unwrap().released, "it has crashed");
+    store.release_runs().await.unwrap();
+    assert!(store.unfinished_runs().await.unwrap()[0].released);
+    assert_eq!(store.note_resumed(run).await, Ok(true));
+    assert!(!store.run(run).await.unwrap().released);
+    store.release_run(run).await.unwrap();
+    assert!(store.run(run).await.unwrap().released);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -438,7 +438,7 @@ impl AgUiEncoder {
                     sink,
                 );
             }
-            EventBody::RunResumed {} => {
+            EventBody::RunResumed { .. } => {
                 let value = json!({"level": "info", "message": RESUMED});
                 self.put(
                     agent,

@@ -169,7 +169,7 @@ impl AgUiEncoder {
             | EventBody::AgentFinished { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
-            | EventBody::RunResumed {}
+            | EventBody::RunResumed { .. }
             | EventBody::InputReceived(_)
             | EventBody::InputApplied { .. }
             | EventBody::InputRemoved { .. }

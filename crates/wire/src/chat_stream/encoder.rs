@@ -343,7 +343,7 @@ impl ChatStreamEncoder {
             EventBody::AgentStarted { name, call, .. } => out.agent_start(name, call),
             EventBody::AgentFinished { outcome, .. } => out.agent_end(*outcome),
             EventBody::Notice { message, .. } => out.status(message, false, false),
-            EventBody::RunResumed {} => out.status(RESUMED, false, false),
+            EventBody::RunResumed { .. } => out.status(RESUMED, false, false),
             EventBody::ContextCompacted {
                 summary,
                 tokens_before,

@@ -215,7 +215,7 @@ impl CompletionEncoder {
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
-            | EventBody::RunResumed {}
+            | EventBody::RunResumed { .. }
             | EventBody::InputReceived(_)
             | EventBody::InputApplied { .. }
             | EventBody::InputRemoved { .. }

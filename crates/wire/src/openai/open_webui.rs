@@ -104,7 +104,7 @@ impl Extras {
                 self.say(event, "…", out)
             }
             EventBody::ToolProgress { message, .. } => self.say(event, message, out),
-            EventBody::RunResumed {} => self.say(event, RESUMED, out),
+            EventBody::RunResumed { .. } => self.say(event, RESUMED, out),
             EventBody::ContextCompacted {
                 summary,
                 tokens_before,

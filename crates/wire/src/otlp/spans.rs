@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
                 self.break_off_step(agent, event.at, outcome_name(*outcome));
                 self.end_agent(agent, event.at, *outcome, None, result);
             }
-            EventBody::RunResumed {} => self.break_off_all_steps(event.at),
+            EventBody::RunResumed { .. } => self.break_off_all_steps(event.at),
             EventBody::RunFinished {
                 outcome, problem, ..
             } => self.end_run(event, *outcome, problem.as_ref()),

@@ -300,7 +300,7 @@ impl ResponseEncoder {
             | EventBody::ModelCalled { .. }
             | EventBody::ContextCompacted { .. }
             | EventBody::Notice { .. }
-            | EventBody::RunResumed {}
+            | EventBody::RunResumed { .. }
             | EventBody::InputReceived(_)
             | EventBody::InputApplied { .. }
             | EventBody::InputRemoved { .. }

@@ -71,6 +71,12 @@ impl UiMessageEncoder {
         parts.into_iter().map(part).collect()
     }
 
+    /// Ends a stream that cannot continue, though the run may.
+    #[must_use]
+    pub fn fault(&self, message: &str) -> Frame {
+        part(json!({"type": "error", "errorText": message}).to_string())
+    }
+
     /// Continues the message of a run that was [paused](Self::pause).
     #[must_use]
     pub fn resume(&self) -> Vec<Frame> {
@@ -126,7 +132,7 @@ impl UiMessageEncoder {
                 let data = json!({"toolCallId": call, "text": text});
                 out.push(&json!({"type": "data-tool-output", "data": data, "transient": true}));
             }
-            EventBody::RunResumed {} => {
+            EventBody::RunResumed { .. } => {
                 let data = json!({"level": "info", "message": RESUMED});
                 out.push(&json!({"type": "data-notice", "data": data, "transient": true}));
             }

@@ -132,7 +132,7 @@ async fn a_run_that_was_given_up_goes_on_once_the_lock_is_gone() {
     let log = whole_log(&server.get(&run, &cookie).await.text);
     let resumed = log
         .iter()
-        .filter(|event| matches!(event.body, EventBody::RunResumed {}))
+        .filter(|event| matches!(event.body, EventBody::RunResumed { .. }))
         .count();
     let end = &log.last().unwrap().body;
     assert!(

@@ -285,7 +285,7 @@ async fn a_run_that_was_given_up_is_taken_up_again() {
     .await;
     let resumed = log
         .iter()
-        .filter(|event| matches!(event.body, EventBody::RunResumed {}))
+        .filter(|event| matches!(event.body, EventBody::RunResumed { .. }))
         .count();
     let end = &log.last().unwrap().body;
     assert!(
@@ -354,7 +354,7 @@ async fn logs_that_are_locked_wait_and_lose_nothing() {
     let log = whole_log(&server.get(&run, &cookie).await.text);
     assert!(
         !log.iter()
-            .any(|event| matches!(event.body, EventBody::RunResumed {})),
+            .any(|event| matches!(event.body, EventBody::RunResumed { .. })),
         "{log:?}"
     );
     assert_eq!(upstream.requests().len(), 1);

@@ -29,6 +29,8 @@ pub(super) async fn start(behaviour: Behaviour) -> Option<Servers> {
         let mut command = Program::command(&new_folder(), &upstream.base_url());
         command.env("GLASSHOUSE_DATABASE_URL", cluster.url());
         command.env("GLASSHOUSE_LEASE_SECONDS", "4");
+        command.env("GLASSHOUSE_SHUTDOWN_DELAY_SECONDS", "0");
+        command.env("GLASSHOUSE_DRAIN_SECONDS", "0");
         command.env(
             "GLASSHOUSE_APPROVALS",
             r#"[{tool="write_file", then="ask"}]"#,
@@ -74,7 +76,7 @@ pub(super) fn outcome(log: &[RunEvent]) -> Option<Outcome> {
 
 pub(super) fn resumptions(log: &[RunEvent]) -> usize {
     log.iter()
-        .filter(|event| matches!(event.body, EventBody::RunResumed {}))
+        .filter(|event| matches!(event.body, EventBody::RunResumed { .. }))
         .count()
 }
 
@@ -167,7 +169,15 @@ async fn a_server_that_was_paused_writes_no_more() {
     a.signal("-STOP");
     at_b.until(is("run_resumed")).await;
     a.signal("-CONT");
-    // Its readers get what the other one writes now.
+    // It knows that it may be cut off: its readers come back, here or elsewhere, and get what the other one writes now.
+    assert!(
+        !at_a
+            .rest()
+            .await
+            .iter()
+            .any(|event| is("run_finished")(&event.json()))
+    );
+    let mut at_a = watch(&a, &run).await;
     at_a.until(is("run_resumed")).await;
     sleep(Duration::from_secs(2)).await;
     b.post(&format!("/runs/{run}/cancel"), &json!({}))

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use domain::{EventBody, RunId, message::plain_text};
+use run_registry::ReadError;
 use store::{SearchDue, SearchPiece, StoreError};
 use tokio::time::Instant;
 
@@ -79,11 +80,11 @@ impl ChatSearch {
                 Ok(Some(events)) => events,
                 Ok(None) => return Ok(()),
                 // One unreadable log must not keep everything after it from being indexed.
-                Err(error @ StoreError::Corrupt(_)) => {
+                Err(ReadError::Store(error @ StoreError::Corrupt(_))) => {
                     tracing::warn!(%run, %error, "not indexing the rest of a damaged log");
                     return Ok(());
                 }
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             };
             for logged in &events {
                 let EventBody::ToolFinished { result, .. } = &logged.event.body else {

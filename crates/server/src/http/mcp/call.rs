@@ -12,7 +12,7 @@ use rmcp::{
     model::{CallToolResult, ContentBlock},
     service::RequestContext,
 };
-use run_registry::note_ask;
+use run_registry::{ReadError, note_ask};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, MissedTickBehavior};
@@ -157,6 +157,7 @@ async fn follow(
                     progress.push(&logged.event).await;
                 },
                 Ok(None) => return so_far.result(),
+                Err(ReadError::Stopping | ReadError::LostLease) => return goes_on(chat),
                 Err(error) => return refused(&ApiError::from(error).problem().message),
             },
             answered = asking.answered() => if let Some(unfit) = answered.bring(app, run, &waiting).await {
@@ -176,14 +177,18 @@ async fn left(app: &App, followed: Followed) -> CallToolResult {
         return refused(&format!("The run goes on, in {chat}."));
     }
     if app.stopping.is_cancelled() {
-        return refused(&format!(
-            "Glasshouse is being stopped. The run goes on afterwards, in {chat}."
-        ));
+        return goes_on(chat);
     }
     match app.commands.stop(run).await {
         Ok(()) => refused("The run was stopped."),
         Err(error) => refused(&error.problem().message),
     }
+}
+
+fn goes_on(chat: ChatId) -> CallToolResult {
+    refused(&format!(
+        "Glasshouse is being stopped. The run goes on afterwards, in {chat}."
+    ))
 }
 
 fn refused(message: &str) -> CallToolResult {

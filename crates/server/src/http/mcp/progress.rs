@@ -76,7 +76,7 @@ impl Progress {
 fn line(event: &RunEvent, inbox: &str) -> Option<String> {
     match &event.body {
         EventBody::RunStarted { .. } => Some(format!("{} has begun.", event.run)),
-        EventBody::RunResumed {} => Some(RESUMED.to_owned()),
+        EventBody::RunResumed { .. } => Some(RESUMED.to_owned()),
         EventBody::InputApplied { .. } => Some(INPUT_READ.to_owned()),
         EventBody::Status {
             description,

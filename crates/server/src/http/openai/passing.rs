@@ -18,6 +18,7 @@ use llm::{
 };
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use wire::{
     gateway::messages_error,
     openai::{ErrorObject, PassedRequest, UsageWatch, text_bytes},
@@ -34,6 +35,7 @@ use crate::{
     },
     http::streams::event_stream,
     identity::auth::Caller,
+    messages,
     platform::request_context,
 };
 
@@ -127,6 +129,7 @@ pub(in crate::http) async fn pass_on(
                 silence,
                 between_events: true,
                 about,
+                ending: app.ending.clone(),
             };
             Ok(answer.pass_back())
         }
@@ -185,6 +188,20 @@ fn true_metadata(caller: &Caller, passing: &PassedRequest<'_>) -> Option<String>
     Some(Value::Object(metadata).to_string())
 }
 
+/// What comes next of an answer.
+enum Next {
+    Chunk(reqwest::Result<Option<Bytes>>),
+    /// Its server has sent nothing for too long.
+    Silence,
+    /// This server has no more time for it.
+    Stopping,
+}
+
+/// The error of an answer that is cut off as this server is stopping.
+pub(super) fn stopping() -> ModelError {
+    ModelError::new(ProblemCode::Unavailable, messages::Requests::Stopping)
+}
+
 /// An answer that is being forwarded.
 struct Answer {
     response: reqwest::Response,
@@ -201,6 +218,8 @@ struct Answer {
     between_events: bool,
     /// The request's span, for the log: the answer is written after its handler has returned.
     about: tracing::Span,
+    /// Cancelled when the server is stopping and the time for answers is over.
+    ending: CancellationToken,
 }
 
 impl Answer {
@@ -242,11 +261,12 @@ impl Answer {
         let first = self.first.take();
         let chunk = tokio::select! {
             biased;
-            chunk = async { if first.is_some() { Ok(first) } else { self.response.chunk().await } } => Some(chunk),
-            () = self.silence.expired() => None,
+            chunk = async { if first.is_some() { Ok(first) } else { self.response.chunk().await } } => Next::Chunk(chunk),
+            () = self.silence.expired() => Next::Silence,
+            () = self.ending.cancelled() => Next::Stopping,
         };
         let error = match chunk {
-            Some(Ok(Some(bytes))) => {
+            Next::Chunk(Ok(Some(bytes))) => {
                 let bytes = match &mut self.paid {
                     Some(paid) => paid.see(bytes),
                     None => bytes,
@@ -254,12 +274,13 @@ impl Answer {
                 self.between_events = bytes.ends_with(b"\n\n") || bytes.ends_with(b"\r\n\r\n");
                 return Some((Ok(bytes), Some(self)));
             }
-            Some(Ok(None)) => {
+            Next::Chunk(Ok(None)) => {
                 self.note_usage();
                 return None;
             }
-            Some(Err(_)) => self.upstream.broken_off(),
-            None => self.upstream.went_silent(),
+            Next::Chunk(Err(_)) => self.upstream.broken_off(),
+            Next::Silence => self.upstream.went_silent(),
+            Next::Stopping => stopping(),
         };
         tracing::warn!(parent: &self.about, model = self.upstream.model(), %error, "forwarded answer was interrupted");
         // A stream can carry an error event; otherwise the aborted transfer has to signal the error.

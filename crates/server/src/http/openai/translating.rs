@@ -13,13 +13,14 @@ use llm::{ChatRequest, FinishReason, ModelCall, ModelError, ModelEvent, ToolMode
 use provider::{AnswerEvent, StopReason};
 use serde_json::{Map, Value};
 use sse::{Frame, KEEP_ALIVE};
-use tokio::time::timeout;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 use wire::{
     gateway::{AnswerEncoder, CallIds, PlainRequest, Used},
     openai::text_bytes,
 };
 
-use super::requested_model::RequestedModel;
+use super::{passing, requested_model::RequestedModel};
 use crate::{
     app::App,
     error::ApiError,
@@ -93,6 +94,7 @@ pub(in crate::http) async fn ask(
         paid: Some(paid),
         input_tokens,
         written_bytes: 0,
+        ending: app.ending.clone(),
     };
     match request.stream {
         true => Ok(answer.stream(first)),
@@ -175,6 +177,8 @@ struct Answer {
     /// Estimated size of the request.
     input_tokens: u64,
     written_bytes: usize,
+    /// Cancelled when the server is stopping and the time for answers is over.
+    ending: CancellationToken,
 }
 
 impl Answer {
@@ -221,8 +225,13 @@ impl Answer {
 
     /// The next bytes of a stream, and whether they are the last.
     async fn next_bytes(&mut self) -> (Bytes, bool) {
-        let Ok(event) = timeout(KEEP_ALIVE_AFTER, next(&mut self.call)).await else {
-            return (Bytes::from_static(KEEP_ALIVE.as_bytes()), false);
+        let event = tokio::select! {
+            biased;
+            event = next(&mut self.call) => event,
+            () = sleep(KEEP_ALIVE_AFTER) => {
+                return (Bytes::from_static(KEEP_ALIVE.as_bytes()), false);
+            }
+            () = self.ending.cancelled() => Err(passing::stopping()),
         };
         let mut frames = Vec::new();
         let is_over = match event {

@@ -11,7 +11,7 @@ use sse::{Frame, KEEP_ALIVE};
 use tokio::time::{Instant, timeout_at};
 use wire::{ag_ui::AgUiEncoder, ui_message_stream::UiMessageEncoder};
 
-use super::{KEEP_ALIVE_AFTER, RunFiles, event_stream, for_reader};
+use super::{KEEP_ALIVE_AFTER, RunFiles, event_stream, for_reader, goes_on, note_broken_off};
 use crate::runtime::commands::StopsWhenDropped;
 
 /// How long the stream stays open after a question: concurrent questions are included, and answers on their way into
@@ -30,7 +30,7 @@ pub trait Pausing: Send + 'static {
     fn pause(&mut self) -> Vec<Frame>;
 
     /// Ends a stream whose log cannot be read, though the run may continue.
-    fn fault(&self) -> Vec<Frame>;
+    fn fault(&self, message: &str) -> Vec<Frame>;
 }
 
 impl Pausing for AgUiEncoder {
@@ -46,9 +46,8 @@ impl Pausing for AgUiEncoder {
         self.pause()
     }
 
-    fn fault(&self) -> Vec<Frame> {
-        // Otherwise the client would take the end for success.
-        self.fault("The database did not answer. The run goes on; come back to it.")
+    fn fault(&self, message: &str) -> Vec<Frame> {
+        self.fault(message)
     }
 }
 
@@ -65,9 +64,8 @@ impl Pausing for UiMessageEncoder {
         Self::pause(self)
     }
 
-    fn fault(&self) -> Vec<Frame> {
-        // The client can reconnect.
-        Vec::new()
+    fn fault(&self, message: &str) -> Vec<Frame> {
+        vec![self.fault(message)]
     }
 }
 
@@ -154,9 +152,10 @@ impl<E: Pausing> PausingStream<E> {
                     Vec::new()
                 }
                 Ok(Err(error)) => {
-                    tracing::warn!(%error, "failed to read the log of a stream");
+                    note_broken_off(&error);
                     self.end();
-                    self.encoder.fault()
+                    // Otherwise the client would take the end for success.
+                    self.encoder.fault(goes_on(&error))
                 }
             };
             if !frames.is_empty() {

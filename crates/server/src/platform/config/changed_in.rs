@@ -64,6 +64,7 @@ const PLACES: &[(&str, ChangedIn)] = &[
     ("body_memory_mb", Start),
     ("connection_limit", Start),
     ("connections_per_address", Start),
+    ("shutdown_delay_seconds", Start),
     ("drain_seconds", Start),
     ("lease_seconds", Start),
     ("approvals", ApprovalRules),

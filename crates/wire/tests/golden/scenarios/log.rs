@@ -41,7 +41,7 @@ impl Log {
         self.add_at(
             seq_after_restart(last),
             &AgentPath::main(),
-            EventBody::RunResumed {},
+            EventBody::RunResumed { released: false },
         );
     }
 
