@@ -406,7 +406,11 @@ export type EventBody =
       /** The input. */
       input_id: string;
     }
-  | { type: "run_resumed" }
+  | {
+      type: "run_resumed";
+      /** Whether the earlier server had released the run in an orderly way, for example to be updated, rather than crashed. */
+      released?: boolean;
+    }
   | ({ type: "run_forked" } & Forked)
   | {
       type: "run_finished";

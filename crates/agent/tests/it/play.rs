@@ -245,6 +245,11 @@ impl Play {
     }
 
     /// The conversation sent with each model call.
+    /// The log as far as it has come.
+    pub(crate) fn log_so_far(&self) -> Vec<RunEvent> {
+        self.so_far.lock().unwrap().clone()
+    }
+
     pub(crate) fn requests(&self) -> Vec<Vec<Message>> {
         self.requests.lock().unwrap().clone()
     }

@@ -185,6 +185,66 @@ async fn killed_after_any_event_it_continues() {
     }
 }
 
+/// Drops the run, once it is handed over, as soon as nothing is lost with it.
+async fn leave(play: &Play) {
+    play.stop.hand_over.cancelled().await;
+    let open = |log: &[RunEvent]| {
+        log.iter().fold(0, |open, event| match event.body {
+            EventBody::ApprovalAsked { .. } | EventBody::QuestionAsked { .. } => open + 1,
+            EventBody::ApprovalAnswered { .. } | EventBody::QuestionAnswered { .. } => open - 1,
+            _ => open,
+        })
+    };
+    while !play.pending_input.rest(open(&play.log_so_far())) {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    play.stop.shutdown.cancel();
+    std::future::pending().await
+}
+
+/// A server that stops in an orderly way: the next one does what is left, and pays for nothing twice.
+#[tokio::test]
+async fn handed_over_after_any_event_it_does_nothing_twice() {
+    let all = play(&Launches::default()).await;
+    let whole = log_of(&all).await;
+    let mut were_handed_over = 0;
+    for cut in 1..whole.len() {
+        let launches = Launches::default();
+        let first = play(&launches).await;
+        let mut hand_over = |event: &RunEvent, play: &Play| {
+            if event.seq == cut as u64 {
+                play.stop.hand_over.cancel();
+            }
+        };
+        let before = tokio::select! {
+            log = first.unchecked(&mut hand_over) => log,
+            () = say_yes(&first) => unreachable!("it never tires"),
+            () = leave(&first) => unreachable!("the log ends then"),
+        };
+        let has_ended = matches!(before.last().unwrap().body, EventBody::RunFinished { .. });
+        let mut second = play(&launches).await;
+        second.before.clone_from(&before);
+        let log = match has_ended {
+            true => before,
+            false => log_of(&second).await,
+        };
+        were_handed_over += usize::from(!has_ended);
+        laws::check(&log).unwrap_or_else(|law| panic!("handed over after {cut}: {law}"));
+        assert_eq!(shape(&log), shape(&whole), "handed over after {cut}");
+        let asked = |play: &Play| play.requests().len();
+        assert_eq!(
+            asked(&first) + asked(&second),
+            asked(&all),
+            "handed over after {cut}: {:?}",
+            lines(&log)
+        );
+        for (what, count) in launches.lock().unwrap().iter() {
+            assert_eq!(*count, 1, "handed over after {cut}: {what}");
+        }
+    }
+    assert!(were_handed_over > whole.len() / 2, "{were_handed_over}");
+}
+
 /// Killed again while it goes on, as often as there are events.
 #[tokio::test]
 async fn killed_again_and_again_it_comes_to_its_end() {

@@ -156,11 +156,14 @@ impl Leases {
             margin,
         } = self.lease_times();
         tracing::error!("lost the lease; leaving all runs to other servers");
-        // First, so that no run starts from here on.
-        if let Ok(Err(error)) = timeout(every, self.store.end_lease()).await {
+        // The lease first, so that no run starts from here on. Readers do not wait for a database that may be cut off.
+        let (ended, ()) = tokio::join!(
+            timeout(every, self.store.end_lease()),
+            self.runs.abandon()
+        );
+        if let Ok(Err(error)) = ended {
             tracing::warn!(%error, "failed to release the old lease; it will expire");
         }
-        self.runs.abandon().await;
         // A run whose row was just created has started by then.
         sleep(margin).await;
         self.runs.abandon().await;
