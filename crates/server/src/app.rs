@@ -254,9 +254,12 @@ impl App {
             closing.clone(),
             tasks.clone(),
         );
-        let store = Store::open_with(&config.database_url, config.database_connections)
-            .await
-            .context("cannot open the database")?;
+        let (url, connections) = (&config.database_url, config.database_connections);
+        let store = match config.migrate {
+            true => Store::open_with(url, connections).await,
+            false => Store::open_migrated(url, connections).await,
+        };
+        let store = store.context("cannot open the database")?;
         object_storage::attach(&config, &store, &clock).await?;
         // Read before the settings, so that a change in between is noticed later.
         let loaded = store

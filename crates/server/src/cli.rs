@@ -4,6 +4,7 @@ pub mod backup;
 mod contents;
 mod doctor;
 pub(crate) mod health_check;
+mod migrate;
 mod sync;
 
 use std::{
@@ -112,6 +113,13 @@ enum Command {
         #[command(flatten)]
         place: Place,
     },
+    /// Migrate the database to this version, before its servers start
+    ///
+    /// A server does so by itself, except with --no-migrate. Repeating it does no harm.
+    Migrate {
+        #[command(flatten)]
+        place: Place,
+    },
     /// The key with which stored secrets are encrypted
     #[command(subcommand)]
     SecretKey(SecretKeyCommand),
@@ -157,6 +165,9 @@ struct Serve {
     /// How people sign in; `none` makes everyone the administrator and works on loopback only [default: password]
     #[arg(long, value_parser = ["password", "none"])]
     auth: Option<String>,
+    /// Do not migrate the database; refuse to start until `glasshouse migrate` has done so
+    #[arg(long)]
+    no_migrate: bool,
 }
 
 /// The locations of the configuration and the data.
@@ -294,6 +305,10 @@ impl Cli {
                 let restored = bring_back(&config, &file).await?;
                 print_line(&restored_report(&restored))
             }
+            Command::Migrate { place } => {
+                let config = Config::load(&place.into_flags())?;
+                print_line(&migrate::report(migrate::run(&config).await?))
+            }
             Command::SecretKey(SecretKeyCommand::Accept { place }) => {
                 let config = Config::load(&place.into_flags())?;
                 check_is_there(&config)?;
@@ -387,6 +402,7 @@ impl Serve {
             listen: self.listen,
             data_dir,
             auth: self.auth,
+            no_migrate: self.no_migrate,
         }
     }
 }

@@ -291,7 +291,9 @@ impl From<StoreError> for ApiError {
                 let message = messages::Requests::DatabaseLost;
                 Self::new(ProblemCode::Unavailable, message)
             }
-            StoreError::Corrupt(cause) | StoreError::Refused(cause) => Self::internal(cause),
+            StoreError::Corrupt(cause) | StoreError::Refused(cause) | StoreError::Schema(cause) => {
+                Self::internal(cause)
+            }
         }
     }
 }

@@ -14,11 +14,12 @@ use crate::{
     StoreError,
     backup::{before_migrating, create_private},
     leases::LeaseHolder,
-    migrations::{self, Dialect},
+    migrations,
     pool::{Pool, TIMEOUT},
     postgres_url::{connect, servers_of},
     query::{On, Query, Tx},
     repair::{repair_postgres, repair_sqlite},
+    schema::{self, Migrated, Migrating},
     transaction::Transaction,
 };
 
@@ -67,17 +68,33 @@ impl Db {
         Self::open_at(url, connections, i64::MAX).await
     }
 
+    /// Opens a database whose schema has to be there.
+    pub(crate) async fn open_migrated(url: &str, connections: u32) -> Result<Self, StoreError> {
+        let (db, _) = Self::open_with(url, connections, Migrating::Never).await?;
+        Ok(db)
+    }
+
     /// The same, migrated only up to that number.
     pub(crate) async fn open_at(
         url: &str,
         connections: u32,
         until: i64,
     ) -> Result<Self, StoreError> {
+        let (db, _) = Self::open_with(url, connections, Migrating::UpTo(until)).await?;
+        Ok(db)
+    }
+
+    /// Opens it. Tells what became of the schema.
+    pub(crate) async fn open_with(
+        url: &str,
+        connections: u32,
+        migrating: Migrating,
+    ) -> Result<(Self, Migrated), StoreError> {
         if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-            Self::open_postgres(servers_of(url)?, connections, until).await
+            Self::open_postgres(servers_of(url)?, connections, migrating).await
         } else if url.starts_with("sqlite:") {
             let in_memory = url.contains(":memory:") || url.contains("mode=memory");
-            Self::open_sqlite(SqliteConnectOptions::from_str(url)?, in_memory, until).await
+            Self::open_sqlite(SqliteConnectOptions::from_str(url)?, in_memory, migrating).await
         } else {
             let cause = "the database URL must begin with sqlite: or postgres:";
             Err(StoreError::Unavailable(cause.to_owned()))
@@ -87,8 +104,8 @@ impl Db {
     async fn open_sqlite(
         options: SqliteConnectOptions,
         in_memory: bool,
-        until: i64,
-    ) -> Result<Self, StoreError> {
+        migrating: Migrating,
+    ) -> Result<(Self, Migrated), StoreError> {
         let options = options.foreign_keys(true).busy_timeout(TIMEOUT);
         let writing = options
             .clone()
@@ -107,7 +124,7 @@ impl Db {
         }
         let write = Pool::here(1, connecting(writing));
         let mut writer = write.acquire().await?;
-        if !in_memory {
+        if !in_memory && migrating != Migrating::Never {
             before_migrating(
                 writer.connection()?,
                 options.get_filename(),
@@ -115,10 +132,8 @@ impl Db {
             )
             .await?;
         }
-        migrations::migrator(Dialect::Sqlite, until)
-            .run_direct(None, writer.connection()?, false)
-            .await?;
-        if until >= migrations::newest() {
+        let migrated = schema::bring_up(writer.connection()?, migrating).await?;
+        if migrating.is_complete() {
             repair_sqlite(writer.connection()?).await?;
         }
         drop(writer);
@@ -126,32 +141,31 @@ impl Db {
             true => write.clone(),
             false => Pool::here(SQLITE_READERS, connecting(options.read_only(true))),
         };
-        Ok(Self::Sqlite { read, write, log })
+        Ok((Self::Sqlite { read, write, log }, migrated))
     }
 
     async fn open_postgres(
         servers: Vec<PgConnectOptions>,
         connections: u32,
-        until: i64,
-    ) -> Result<Self, StoreError> {
+        migrating: Migrating,
+    ) -> Result<(Self, Migrated), StoreError> {
         let servers: Arc<[PgConnectOptions]> = servers.into();
         // Not through the pool: it would retry for a while and then report only a timeout.
         let mut connection = connect(Arc::clone(&servers)).await?;
-        migrations::migrator(Dialect::Postgres, until)
-            .run_direct(None, &mut connection, false)
-            .await?;
-        if until >= migrations::newest() {
+        let migrated = schema::bring_up(&mut connection, migrating).await?;
+        if migrating.is_complete() {
             repair_postgres(&mut connection).await?;
         }
         connection.close().await?;
         let pool =
             |most, limit| Pool::server(most, limit, connecting_to_one_of(Arc::clone(&servers)));
-        Ok(Self::Postgres {
+        let db = Self::Postgres {
             pool: pool(connections, STATEMENT_LIMIT),
             urgent: pool(URGENT_CONNECTIONS, URGENT_LIMIT),
             servers,
             lease_holder: LeaseHolder::default(),
-        })
+        };
+        Ok((db, migrated))
     }
 
     /// The same database for the writer task, which has a separate connection on PostgreSQL.

@@ -29,6 +29,9 @@ pub enum StoreError {
     /// Stored data cannot be parsed.
     #[error("stored data is damaged: {0}")]
     Corrupt(String),
+    /// The database has a schema with which this version does not work; the text says what to do.
+    #[error("{0}")]
+    Schema(String),
     /// The database refuses this value or row; retrying does not help.
     #[error("the database refuses the data: {0}")]
     Refused(String),

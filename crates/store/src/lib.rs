@@ -70,6 +70,7 @@ mod run_inputs;
 mod runs;
 mod schedules;
 mod sealed_logs;
+mod schema;
 mod search;
 mod second_factors;
 mod sessions;
@@ -161,6 +162,7 @@ pub use queued_turns::QueuedTurn;
 pub use runs::{NewRun, Run};
 pub use schedules::{NewSchedule, Schedule, ScheduleContent, Settled, Turn, TurnKind};
 pub use sealed_logs::Sealed;
+pub use schema::Migrated;
 pub use second_factors::SecondFactor;
 pub use sessions::{NewSession, Session, SessionLifetime};
 pub use setting_changes::{SettingChanges, SettingTopic};
@@ -177,6 +179,7 @@ pub use users::{AddressProof, NewUser, User, UserRole, UserWithPassword};
 pub use webhooks::{Delivery, Notice, Webhook};
 
 use db::Db;
+use schema::Migrating;
 use writer::Writer;
 
 /// The usual maximum of connections to PostgreSQL.
@@ -198,8 +201,8 @@ impl Store {
     /// exist) and migrates the schema.
     ///
     /// # Errors
-    /// `Unavailable` if the database does not answer or the address is wrong, `Corrupt` if the file is not a database
-    /// or was made by a newer version of this program.
+    /// `Unavailable` if the database does not answer or the address is wrong, `Corrupt` if the file is not a database,
+    /// `Schema` if a newer version of this program has changed it so that this one does not work with it.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         Self::open_with(url, DEFAULT_CONNECTIONS).await
     }
@@ -209,7 +212,10 @@ impl Store {
     /// # Errors
     /// Those of [`Store::open`].
     pub async fn open_with(url: &str, connections: u32) -> Result<Self, StoreError> {
-        let db = Db::open(url, connections).await?;
+        Self::start(Db::open(url, connections).await?).await
+    }
+
+    async fn start(db: Db) -> Result<Self, StoreError> {
         groups::fold_provider_names(&db).await?;
         let writer = Writer::start(db.for_writer());
         Ok(Self(Arc::new(Inner {
@@ -217,6 +223,24 @@ impl Store {
             writer,
             objects: OnceLock::new(),
         })))
+    }
+
+    /// As [`Store::open_with`], for a database whose schema another process migrates.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and `Schema` if the schema is too old.
+    pub async fn open_migrated(url: &str, connections: u32) -> Result<Self, StoreError> {
+        Self::start(Db::open_migrated(url, connections).await?).await
+    }
+
+    /// Migrates the schema of a database, and closes it.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub async fn migrate(url: &str) -> Result<Migrated, StoreError> {
+        let (db, migrated) = Db::open_with(url, DEFAULT_CONNECTIONS, Migrating::UpTo(i64::MAX)).await?;
+        db.close().await;
+        Ok(migrated)
     }
 
     /// Checks that the database answers.

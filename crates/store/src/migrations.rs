@@ -5,6 +5,8 @@ use sqlx::migrate::{self, MigrationType, Migrator};
 /// A migration: a file in each of the folders of `migrations`, which begins with its number.
 struct Migration {
     file: &'static str,
+    /// The oldest schema whose program works with the database after this migration; `None` if that has to know it.
+    oldest_reader: Option<i64>,
     sqlite: &'static str,
     postgres: &'static str,
 }
@@ -17,9 +19,10 @@ pub(crate) enum Dialect {
 }
 
 macro_rules! migrations {
-    ($($file:literal),+ $(,)?) => {
+    ($($file:literal $(works_with $oldest:literal)?),+ $(,)?) => {
         const MIGRATIONS: &[Migration] = &[$(Migration {
             file: $file,
+            oldest_reader: [$(Some($oldest),)? None][0],
             sqlite: include_str!(concat!("../migrations/sqlite/", $file, ".sql")),
             postgres: include_str!(concat!("../migrations/postgres/", $file, ".sql")),
         }),+];
@@ -27,6 +30,10 @@ macro_rules! migrations {
 }
 
 // A released migration never changes. Numbers may be skipped; none occurs twice.
+//
+// `"0070_name" works_with 68` says that a program that knows the migrations up to 68 works with the database after this
+// one: it only adds tables, columns with defaults, or indexes. Without it, such a program does not start any more. The
+// migrations of a release work with the release before it; see decision 0133.
 migrations![
     "0001_first",
     "0002_run_inputs",
@@ -110,13 +117,43 @@ pub(crate) fn migrator(dialect: Dialect, until: i64) -> Migrator {
         let sql = sqlx::SqlSafeStr::into_sql_str(sql);
         migrate::Migration::new(
             number,
-            step.name().into(),
+            description(&step.name(), step.oldest_reader).into(),
             MigrationType::Simple,
             sql,
             false,
         )
     });
-    Migrator::with_migrations(migrations.collect())
+    let mut migrator = Migrator::with_migrations(migrations.collect());
+    // `schema` decides about migrations that this version does not know.
+    migrator.set_ignore_missing(true);
+    migrator
+}
+
+const WORKS_WITH: &str = " (works with schema ";
+
+/// What the database notes about a migration, so that older programs can read whether they work with it.
+pub(crate) fn description(name: &str, oldest_reader: Option<i64>) -> String {
+    match oldest_reader {
+        Some(oldest) => format!("{name}{WORKS_WITH}{oldest})"),
+        None => name.to_owned(),
+    }
+}
+
+/// The schema that a program has to know to work with the database after the migration with this description; `None` if
+/// it has to know the migration.
+pub(crate) fn oldest_reader(description: &str) -> Option<i64> {
+    let (_, oldest) = description.strip_suffix(')')?.rsplit_once(WORKS_WITH)?;
+    oldest.parse().ok()
+}
+
+/// The numbers of all migrations.
+pub(crate) fn numbers() -> impl Iterator<Item = i64> {
+    MIGRATIONS.iter().map(Migration::number)
+}
+
+/// Whether this version has the migration.
+pub(crate) fn is_known(number: i64) -> bool {
+    numbers().any(|known| known == number)
 }
 
 /// The number of the last migration.
@@ -151,6 +188,24 @@ mod tests {
         );
         assert_eq!(newest(), numbers[numbers.len() - 1]);
         assert_eq!(MIGRATIONS[1].name(), "run inputs");
+    }
+
+    /// A migration that works with a schema after it, or with one that never was, is a mistake.
+    #[test]
+    fn compatible_migrations_name_an_earlier_schema() {
+        for step in MIGRATIONS {
+            let oldest = step.oldest_reader;
+            assert!(
+                oldest.is_none_or(|oldest| oldest < step.number() && is_known(oldest)),
+                "{}",
+                step.file
+            );
+            assert_eq!(oldest_reader(&description(&step.name(), oldest)), oldest);
+        }
+        assert_eq!(oldest_reader("a (b) (works with schema 68)"), Some(68));
+        for text in ["", "a", "a (works with schema )", "a (works with schema 68"] {
+            assert_eq!(oldest_reader(text), None, "{text}");
+        }
     }
 
     /// A file that is missing in the list would never be applied.

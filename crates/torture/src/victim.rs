@@ -47,6 +47,7 @@ pub(crate) async fn serve(
         listen: vec!["127.0.0.1:0".to_owned()],
         data_dir: Some(data_dir),
         auth: Some("none".to_owned()),
+        no_migrate: false,
     };
     let mut agents = Agents::built_in()?;
     let ours = [

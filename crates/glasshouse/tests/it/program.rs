@@ -212,6 +212,43 @@ fn refuses_with_a_sentence() {
     }
 }
 
+/// A job migrates the database before servers start that leave it to that job.
+#[tokio::test]
+async fn migrates_the_database_as_a_command() {
+    let dir = new_folder();
+    let run = |arguments: &[&str]| output(glasshouse().args(arguments).arg("--data-dir").arg(&dir));
+    let (started, _, problem) = run(&["serve", "--listen", "127.0.0.1:0", "--no-migrate"]);
+    assert!(
+        !started && problem.contains("run `glasshouse migrate`"),
+        "{problem}"
+    );
+    let (good, said, problem) = run(&["migrate"]);
+    assert!(
+        good && said.starts_with("The database is new, with schema "),
+        "{said}{problem}"
+    );
+    let (good, again, _) = run(&["migrate"]);
+    assert!(good && again.ends_with(" already.\n"), "{again}");
+
+    let mut server = glasshouse()
+        .args(["--listen", "127.0.0.1:0", "--no-migrate", "--data-dir"])
+        .arg(&dir)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert!(line.starts_with("Glasshouse is ready"), "{line}");
+    let (good, _, problem) = run(&["migrate"]);
+    assert!(!good && problem.contains("stop it first"), "{problem}");
+    server.kill().unwrap();
+    server.wait().unwrap();
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
 #[test]
 fn prints_its_configuration_and_help() {
     let (good, printed, _) = output(glasshouse().args(["config", "print-default"]));

@@ -96,6 +96,8 @@ pub struct Flags {
     pub data_dir: Option<PathBuf>,
     /// `--auth`.
     pub auth: Option<String>,
+    /// `--no-migrate`.
+    pub no_migrate: bool,
 }
 
 /// Validated settings.
@@ -117,6 +119,8 @@ pub struct Config {
     pub database_url: String,
     /// The most connections to PostgreSQL, for `Store::open_with`.
     pub database_connections: u32,
+    /// Whether the server migrates the database when it starts.
+    pub migrate: bool,
     /// How callers authenticate.
     pub auth: Auth,
     /// The OpenID Connect provider; `None` if there is none.
@@ -381,7 +385,11 @@ impl Config {
             flags: in_flags,
             variables: environment.clone(),
         };
-        Self::of_sources(sources, file, warnings)
+        let config = Self::of_sources(sources, file, warnings)?;
+        Ok(Self {
+            migrate: !flags.no_migrate,
+            ..config
+        })
     }
 
     /// The same configuration with these values of the web app, by the names of the settings. They apply where the
@@ -392,7 +400,11 @@ impl Config {
     pub fn with_values(&self, values: &BTreeMap<String, toml::Value>) -> anyhow::Result<Self> {
         let mut sources = Sources::clone(&self.sources);
         sources.set_web_app(values);
-        Self::of_sources(sources, self.file.clone(), Vec::new())
+        let config = Self::of_sources(sources, self.file.clone(), Vec::new())?;
+        Ok(Self {
+            migrate: self.migrate,
+            ..config
+        })
     }
 
     fn of_sources(
@@ -508,6 +520,7 @@ impl Raw {
             data_dir,
             database_url,
             database_connections: self.database_connections,
+            migrate: true,
             auth: self.auth,
             oidc: self.oidc.check()?,
             trusted_header: self.trusted_header.check()?,

@@ -60,6 +60,7 @@ mod run_inputs;
 mod runs;
 mod schedules;
 mod sealed_logs;
+mod schemas;
 mod search;
 mod second_factors;
 mod sessions;

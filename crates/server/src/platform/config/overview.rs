@@ -176,6 +176,7 @@ mod tests {
             listen: vec!["127.0.0.1:7001".into()],
             data_dir: Some(folder.path().to_owned()),
             auth: None,
+            no_migrate: false,
         };
         let all = settings(
             &[
