@@ -9,6 +9,7 @@ pub(crate) mod gateways;
 pub(crate) mod latex;
 pub(crate) mod node_packages;
 pub(crate) mod open_webui;
+pub(crate) mod packaging;
 pub(crate) mod postgres;
 pub(crate) mod real_model;
 pub(crate) mod retrieval;
@@ -43,6 +44,7 @@ pub(crate) fn install() -> anyhow::Result<()> {
     bolt::install()?;
     source_servers::install()?;
     clients::install()?;
+    packaging::install()?;
     cargo_deny()
 }
 

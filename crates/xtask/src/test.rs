@@ -15,7 +15,7 @@ use crate::{
     },
     counts::{Counts, Runner, TestsFailed},
     parts::{
-        self, bolt::Bolt, chromium, clients, embedder, latex, node_packages, open_webui,
+        self, bolt::Bolt, chromium, clients, embedder, latex, node_packages, open_webui, packaging,
         postgres::Postgres, real_model::RealModel, source_servers::SourceServers, tesseract,
     },
 };
@@ -36,6 +36,9 @@ pub(crate) struct Choice {
     /// like
     #[arg(long, group = "part")]
     clients: bool,
+    /// Only the Helm chart, the Compose file, and HAProxy and nginx with their examples before the real program
+    #[arg(long, group = "part")]
+    packaging: bool,
     /// Only a real conversation with a real model: the one at GLASSHOUSE_TEST_MODEL_URL, or a small one that is
     /// installed and started here
     #[arg(long, group = "part")]
@@ -52,6 +55,7 @@ impl Choice {
             || self.web_only
             || self.e2e
             || self.clients
+            || self.packaging
             || self.real_model
             || self.open_webui)
     }
@@ -86,7 +90,7 @@ fn run_chosen(choice: Choice) -> anyhow::Result<Counts> {
         return with_open_webui();
     }
     let mut counts = Counts::default();
-    if !(choice.rust_only || choice.clients) {
+    if !(choice.rust_only || choice.clients || choice.packaging) {
         node_packages::install()?;
     }
     if choice.web_only || choice.is_all() {
@@ -104,6 +108,9 @@ fn run_chosen(choice: Choice) -> anyhow::Result<Counts> {
     }
     if choice.clients || choice.is_all() {
         counts += with_clients()?;
+    }
+    if choice.packaging || choice.is_all() {
+        counts += with_packaging()?;
     }
     Ok(counts)
 }
@@ -227,6 +234,16 @@ pub(crate) fn with_clients() -> anyhow::Result<Counts> {
     }
     count_all(Runner::Node, clients::example_tests()?)?;
     Ok(counts)
+}
+
+/// The Helm chart, the Compose file and the examples for balancers.
+pub(crate) fn with_packaging() -> anyhow::Result<Counts> {
+    build()?;
+    let programs = debug_folder()?;
+    let (mut tests, _postgres) = packaging::tests()?;
+    tests.env("GLASSHOUSE_BIN", programs.join("glasshouse"));
+    tests.env("SCRIPTED_MODEL_BIN", programs.join("scripted-model"));
+    count_twice(Runner::Unittest, &mut tests)
 }
 
 /// The tests that are skipped elsewhere because they need a real model.

@@ -65,7 +65,11 @@ pub(crate) fn python_tests() -> anyhow::Result<Vec<Command>> {
         .collect()
 }
 
-fn python_test(folder: &Path) -> anyhow::Result<Command> {
+/// The command that runs the Python tests of this folder.
+///
+/// # Errors
+/// If the packages cannot be installed.
+pub(super) fn python_test(folder: &Path) -> anyhow::Result<Command> {
     let mut tests = Command::new(install_python(folder)?);
     tests
         .args(["-m", "unittest", "discover"])

@@ -14,6 +14,8 @@ use crate::{
 };
 
 const FORMS: &str = ".github/ISSUE_TEMPLATE/";
+/// Templates are YAML only after Helm has rendered them, which `cargo xtask test --packaging` does.
+const TEMPLATES: &str = "packaging/helm/glasshouse/templates/";
 const DEV_CONTAINER: &str = ".devcontainer/devcontainer.json";
 
 #[test]
@@ -21,7 +23,9 @@ fn every_configuration_file_parses() {
     let faults = files().into_iter().filter_map(|File { path, text }| {
         let error = match path.rsplit_once('.')?.1 {
             "toml" => text.parse::<Table>().err()?.to_string(),
-            "yml" | "yaml" => Yaml::load_from_str(&text).err()?.to_string(),
+            "yml" | "yaml" if !path.starts_with(TEMPLATES) => {
+                Yaml::load_from_str(&text).err()?.to_string()
+            }
             "json" if !path.starts_with("crates/") => {
                 serde_json::from_str::<Value>(&text).err()?.to_string()
             }
