@@ -10,6 +10,7 @@ mod sync;
 use std::{
     io::{IsTerminal, Write},
     path::PathBuf,
+    sync::Arc,
 };
 
 use agent::Agents;
@@ -35,7 +36,7 @@ use crate::{
     platform::{
         clock::Clock,
         config::{Config, DEFAULTS, Flags, LogFormat},
-        listen::{ListenOptions, serve},
+        listen::{ListenOptions, Tls, serve_with_tls},
         redacted_stderr::RedactedStderr,
         secret_key,
     },
@@ -328,7 +329,7 @@ impl Cli {
                     listen,
                     ..place.into_flags()
                 })?;
-                health_check::ask(&config.listen).await?;
+                health_check::ask(&config.listen, config.tls.is_some()).await?;
                 print_line("ok")
             }
             Command::Doctor { listen, place } => {
@@ -496,6 +497,7 @@ pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyh
     for warning in &config.warnings {
         tracing::warn!("{warning}");
     }
+    let tls = config.tls.clone().map(Tls::open).transpose()?.map(Arc::new);
     let mut listeners = Vec::new();
     for address in &config.listen {
         let listener = TcpListener::bind(address).await;
@@ -521,7 +523,7 @@ pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyh
     }
     tracing::info!(data_dir = %app.config.now().data_dir.display(), "serving");
     let routes = router(app.clone(), web_app);
-    let serving = serve(listeners, routes, options, app.stopping.clone());
+    let serving = serve_with_tls(listeners, routes, options, tls, app.stopping.clone());
     serve_until_stopped(&app, serving, stop_requests).await;
     app.close().await;
     tracing::info!("stopped");

@@ -31,9 +31,10 @@ pub fn tour() -> ChatModel {
 /// The URL to open in a browser: the page, or the set-up link if others could come first.
 #[must_use]
 pub fn link(app: &App, listening_on: SocketAddr) -> String {
-    let origin = match &app.config.now().public_url {
+    let config = app.config.now();
+    let origin = match &config.public_url {
         Some(url) => url.origin(),
-        None => format!("http://{}", reachable(listening_on)),
+        None => format!("{}://{}", config.scheme(), reachable(listening_on)),
     };
     match &app.identity.setup_token {
         Some(token) => format!("{origin}/setup?token={}", token.reveal()),

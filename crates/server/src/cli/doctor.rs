@@ -148,7 +148,7 @@ pub(crate) async fn examine(config: &Config) -> Vec<Finding> {
 }
 
 async fn running(config: &Config) -> Finding {
-    match health_check::ask(&config.listen).await {
+    match health_check::ask(&config.listen, config.tls.is_some()).await {
         Ok(()) => Finding::fine("Server", format!("running at {}", addresses(config))),
         Err(_) => Finding::fine(
             "Server",

@@ -3,14 +3,22 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
     time::Duration,
 };
 
 use anyhow::{Context, bail};
+use rustls::{
+    ClientConfig, DigitallySignedStruct, SignatureScheme,
+    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature},
+    pki_types::{CertificateDer, ServerName, UnixTime},
+};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::TcpStream,
 };
+use tokio_rustls::TlsConnector;
 
 /// Timeout. Health checks run every few seconds, with a timeout of about as long.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -22,9 +30,9 @@ const ANSWER_BYTES: u64 = 1024;
 ///
 /// # Errors
 /// A sentence if there is no answer within four seconds, or the status is not 200.
-pub(crate) async fn ask(listen: &[SocketAddr]) -> anyhow::Result<()> {
+pub(crate) async fn ask(listen: &[SocketAddr], by_tls: bool) -> anyhow::Result<()> {
     let address = from_here(*listen.first().context("there is no address to ask at")?);
-    let answer = tokio::time::timeout(PATIENCE, first_line(address)).await;
+    let answer = tokio::time::timeout(PATIENCE, first_line(address, by_tls)).await;
     let answer = answer.map_err(|_| anyhow::anyhow!("{address} is silent"))?;
     let line = answer.with_context(|| format!("the server at {address} cannot be reached"))?;
     let status = line
@@ -47,14 +55,78 @@ fn from_here(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-async fn first_line(address: SocketAddr) -> std::io::Result<String> {
-    let mut stream = TcpStream::connect(address).await?;
+async fn first_line(address: SocketAddr, by_tls: bool) -> std::io::Result<String> {
+    let stream = TcpStream::connect(address).await?;
+    if !by_tls {
+        return first_line_of(stream, address).await;
+    }
+    let name = ServerName::IpAddress(address.ip().into());
+    let stream = any_certificate()?.connect(name, stream).await?;
+    first_line_of(stream, address).await
+}
+
+async fn first_line_of(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    address: SocketAddr,
+) -> std::io::Result<String> {
     let request = format!("GET /readyz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();
     stream.take(ANSWER_BYTES).read_to_end(&mut answer).await?;
     let text = String::from_utf8_lossy(&answer);
     Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+/// TLS that accepts whatever certificate there is: it is made for the name that people use, while this asks an address of
+/// the machine itself, and sends nothing secret.
+fn any_certificate() -> std::io::Result<TlsConnector> {
+    let provider = ring::default_provider();
+    let algorithms = provider.signature_verification_algorithms;
+    let config = ClientConfig::builder_with_provider(Arc::new(provider))
+        .with_safe_default_protocol_versions()
+        .map_err(std::io::Error::other)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(AnyCertificate(algorithms)))
+        .with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
+}
+
+#[derive(Debug)]
+struct AnyCertificate(WebPkiSupportedAlgorithms);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signed, &self.0)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signed, &self.0)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_schemes()
+    }
 }
 
 #[cfg(test)]
@@ -78,7 +150,7 @@ mod tests {
             Ipv4Addr::UNSPECIFIED.into(),
             address.port(),
         )];
-        let (answer, ()) = tokio::join!(ask(&listen), answers);
+        let (answer, ()) = tokio::join!(ask(&listen, false), answers);
         answer.map_err(|error| format!("{error:#}"))
     }
 
@@ -109,9 +181,9 @@ mod tests {
             .unwrap()
             .local_addr()
             .unwrap();
-        let error = format!("{:#}", ask(&[gone]).await.unwrap_err());
+        let error = format!("{:#}", ask(&[gone], false).await.unwrap_err());
         assert!(error.contains("cannot be reached"), "{error}");
-        assert!(ask(&[]).await.is_err());
+        assert!(ask(&[], false).await.is_err());
     }
 
     #[test]

@@ -13,11 +13,7 @@ pub(super) fn set_cookie(
     value: &str,
     max_age_s: i64,
 ) -> Result<HeaderValue, ApiError> {
-    let secure = if config.public_url.as_ref().is_some_and(|url| url.secure) {
-        "; Secure"
-    } else {
-        ""
-    };
+    let secure = if config.is_https() { "; Secure" } else { "" };
     format!("{name}={value}; Path={path}; HttpOnly; SameSite=Lax; Max-Age={max_age_s}{secure}")
         .parse()
         .map_err(ApiError::internal)

@@ -33,7 +33,13 @@ mod trusted_header;
 mod web;
 mod workspaces;
 
-use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use agent::{AgentDefinition, Limits, Rule};
 use outbound::Allowed;
@@ -43,7 +49,9 @@ use sources::Sources;
 use store::SessionLifetime;
 use toml::Table;
 
-use crate::platform::{model_aliases::Aliases, proxies::Proxies, secret_key::SecretKey};
+use crate::platform::{
+    listen::TlsFiles, model_aliases::Aliases, proxies::Proxies, secret_key::SecretKey,
+};
 
 pub use admission::Admission;
 pub use changed_in::ChangedIn;
@@ -107,6 +115,8 @@ pub struct Config {
     pub listen: Vec<SocketAddr>,
     /// The URL under which people reach the server, if it differs: scheme, host and optional port, without a path.
     pub public_url: Option<PublicUrl>,
+    /// The certificate and key with which the server itself speaks TLS; `None` if it does not.
+    pub tls: Option<TlsFiles>,
     /// Other origins whose pages may call the APIs that take a key (CORS), as browsers write them.
     pub cors_allow_origins: Vec<String>,
     /// The proxies trusted to report the client's address.
@@ -287,6 +297,7 @@ struct Raw {
     log: Log,
     tracing: tracing::RawTracing,
     outbound: RawOutbound,
+    tls: RawTls,
     #[serde(default)]
     agents: Vec<Table>,
     #[serde(default)]
@@ -305,6 +316,28 @@ struct Raw {
 #[serde(deny_unknown_fields)]
 struct RawOutbound {
     allow: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTls {
+    certificate: String,
+    key: String,
+}
+
+impl RawTls {
+    fn check(&self, data_dir: &Path) -> anyhow::Result<Option<TlsFiles>> {
+        match (self.certificate.as_str(), self.key.as_str()) {
+            ("", "") => Ok(None),
+            (certificate, key) if !certificate.is_empty() && !key.is_empty() => {
+                Ok(Some(TlsFiles {
+                    certificate: data_dir.join(certificate),
+                    key: data_dir.join(key),
+                }))
+            }
+            _ => anyhow::bail!("tls.certificate and tls.key belong together: set both or none"),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -426,6 +459,24 @@ impl Config {
         })
     }
 
+    /// Whether people reach the server over HTTPS.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        match &self.public_url {
+            Some(url) => url.secure,
+            None => self.tls.is_some(),
+        }
+    }
+
+    /// The scheme of addresses at which the server itself answers.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        match &self.tls {
+            Some(_) => "https",
+            None => "http",
+        }
+    }
+
     /// Whether only this machine can connect, judging by the listen addresses.
     #[must_use]
     pub fn loopback_only(&self) -> bool {
@@ -513,6 +564,7 @@ impl Raw {
         let config = Config {
             listen,
             public_url,
+            tls: self.tls.check(&data_dir)?,
             cors_allow_origins: parse_origins(&self.cors_allow_origins)?,
             trusted_proxies: Proxies::parse(&self.trusted_proxies)
                 .map_err(|problem| anyhow::anyhow!("trusted_proxies {problem}"))?,

@@ -1,9 +1,10 @@
-//! Accepts connections: HTTP/1 only, with timeouts for slow headers and bodies, limits per address and in total, and
-//! draining at shutdown.
+//! Accepts connections: HTTP/1 only, with TLS if it is configured, timeouts for slow headers and bodies, limits per address
+//! and in total, and draining at shutdown.
 
 mod connections;
 mod pace;
 mod socket;
+mod tls;
 
 use std::{
     convert::Infallible,
@@ -22,12 +23,15 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::TcpListener;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpListener,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::Service;
 
-pub use self::connections::ConnectionLimits;
-pub(crate) use self::{connections::Activity, pace::TooSlow};
+pub(crate) use self::{connections::Activity, pace::TooSlow, tls::Tls};
+pub use self::{connections::ConnectionLimits, tls::TlsFiles};
 use self::{connections::Connections, pace::Paced, socket::Socket};
 use crate::platform::config::Config;
 
@@ -95,6 +99,17 @@ pub async fn serve(
     options: ListenOptions,
     stopping: CancellationToken,
 ) {
+    serve_with_tls(listeners, router, options, None, stopping).await;
+}
+
+/// The same, with TLS on all listeners if there is `tls`.
+pub(crate) async fn serve_with_tls(
+    listeners: Vec<TcpListener>,
+    router: Router,
+    options: ListenOptions,
+    tls: Option<Arc<Tls>>,
+    stopping: CancellationToken,
+) {
     let connections = TaskTracker::new();
     let open = Connections::new(options.connections);
     let accepting = listeners.into_iter().map(|listener| {
@@ -102,6 +117,7 @@ pub async fn serve(
             listener,
             &router,
             options.header_timeout,
+            tls.as_ref(),
             &open,
             &connections,
             &stopping,
@@ -125,6 +141,7 @@ async fn accept(
     listener: TcpListener,
     router: &Router,
     header_timeout: Duration,
+    tls: Option<&Arc<Tls>>,
     open: &Arc<Connections>,
     connections: &TaskTracker,
     stopping: &CancellationToken,
@@ -159,20 +176,37 @@ async fn accept(
         let http = http.clone();
         let router = router.clone();
         let stopping = stopping.clone();
+        let tls = tls.cloned();
         connections.spawn(async move {
-            answer(&http, socket, router, Peer(peer), activity, stopping).await
+            let Some(tls) = tls else {
+                return answer(&http, socket, router, Peer(peer), activity, stopping).await;
+            };
+            let shaken = tokio::select! {
+                shaken = tokio::time::timeout(header_timeout, tls.accept(socket)) => shaken,
+                () = activity.evicted() => return,
+                () = stopping.cancelled() => return,
+            };
+            match shaken {
+                Ok(Ok(stream)) => {
+                    answer(&http, stream, router, Peer(peer), activity, stopping).await
+                }
+                Ok(Err(error)) => tracing::debug!(%error, %peer, "the TLS handshake failed"),
+                Err(_) => tracing::debug!(%peer, "the TLS handshake took too long"),
+            }
         });
     }
 }
 
-async fn answer(
+async fn answer<S>(
     http: &http1::Builder,
-    socket: Socket,
+    socket: S,
     router: Router,
     peer: Peer,
     activity: Arc<Activity>,
     stopping: CancellationToken,
-) {
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     // `Router` is reference-counted, so cloning it for a request copies no routes.
     let service = service_fn(|request: Request<Incoming>| {
         let mut router = router.clone();

@@ -183,6 +183,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "mail.password": "كلمة مرور هذا المستخدم.",
   "mail.from": "المرسِل في رسائل البريد.",
   "outbound.allow": "مضيفون وشبكات يمكن للطلبات إلى عناوين الآخرين بلوغها، إضافةً إلى الإنترنت العام.",
+  "tls.certificate": "ملف الشهادة التي يستخدمها الخادم نفسه لـ TLS، بصيغة PEM، تليها الشهادات الوسيطة.",
+  "tls.key": "ملف المفتاح الخاص للشهادة، بصيغة PEM، دون كلمة مرور.",
   "log.level": "مستوى تفصيل السجل.",
   "log.format": "تنسيق السجل: text أو json.",
   "tracing.endpoint": "مُجمِّع OpenTelemetry الذي تُرسل إليه التتبعات. فارغ: لا تتبعات.",

@@ -222,6 +222,9 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "mail.from": "Der Absender von E-Mails.",
   "outbound.allow":
     "Hosts und Netzwerke, die Anfragen an fremde Adressen erreichen dürfen, zusätzlich zum öffentlichen Internet.",
+  "tls.certificate":
+    "Datei mit dem Zertifikat, mit dem der Server selbst TLS spricht, in PEM, gefolgt von Zwischenzertifikaten.",
+  "tls.key": "Datei mit dem privaten Schlüssel des Zertifikats, in PEM, ohne Passwort.",
   "log.level": "Die Protokollstufe: `error`, `warn`, `info`, `debug` oder `trace`.",
   "log.format": "Das Protokollformat: `text`, oder `json` mit einem Objekt pro Zeile.",
   "tracing.endpoint": "Ein OpenTelemetry-Collector für OTLP über HTTP. Leer: keine Traces.",

@@ -220,6 +220,9 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "mail.from": "El remitente de los correos.",
   "outbound.allow":
     "Hosts y redes a los que pueden llegar las solicitudes a direcciones de terceros, además de la internet pública.",
+  "tls.certificate":
+    "Archivo con el certificado con el que el propio servidor habla TLS, en PEM, seguido de los intermedios.",
+  "tls.key": "Archivo con la clave privada del certificado, en PEM, sin contraseña.",
   "log.level": "Nivel de detalle del registro del servidor.",
   "log.format": "Formato del registro: texto o JSON.",
   "tracing.endpoint": "Colector de OpenTelemetry que recibe las trazas. Vacío: ninguno.",

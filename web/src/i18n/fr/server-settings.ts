@@ -209,6 +209,9 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "mail.password": "Le mot de passe de cet utilisateur.",
   "mail.from": "L’expéditeur des e-mails.",
   "outbound.allow": "Hôtes et réseaux accessibles par des adresses de tiers, en plus de l’Internet public.",
+  "tls.certificate":
+    "Fichier du certificat avec lequel le serveur parle lui-même TLS, en PEM, suivi des certificats intermédiaires.",
+  "tls.key": "Fichier de la clé privée du certificat, en PEM, sans mot de passe.",
   "log.level": "Niveau de détail du journal du serveur.",
   "log.format": "Format du journal : texte ou JSON.",
   "tracing.endpoint": "Collecteur OpenTelemetry qui reçoit les traces. Vide : aucun.",

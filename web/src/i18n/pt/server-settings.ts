@@ -206,6 +206,9 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "mail.from": "O remetente dos e-mails.",
   "outbound.allow":
     "Hosts e redes que solicitações a endereços de terceiros podem acessar, além da internet pública.",
+  "tls.certificate":
+    "Arquivo com o certificado com que o próprio servidor fala TLS, em PEM, seguido dos intermediários.",
+  "tls.key": "Arquivo com a chave privada do certificado, em PEM, sem senha.",
   "log.level": "Nível do log.",
   "log.format": "Formato do log: texto ou JSON.",
   "tracing.endpoint": "Coletor OpenTelemetry que recebe os traces. Vazio: nenhum.",

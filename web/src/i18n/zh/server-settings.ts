@@ -175,6 +175,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "mail.password": "该用户的密码。",
   "mail.from": "邮件的发件人。",
   "outbound.allow": "向他人所给地址发出请求时，除公共互联网外还可访问的主机和网络。",
+  "tls.certificate": "服务器自身提供 TLS 所用证书的文件（PEM，后接中间证书）。",
+  "tls.key": "证书私钥的文件（PEM，无密码）。",
   "log.level": "日志级别。",
   "log.format": "日志格式：文本或 JSON。",
   "tracing.endpoint": "接收运行追踪的 OpenTelemetry 收集器。留空：不追踪。",

@@ -73,7 +73,7 @@ pub fn own_origin(config: &Config, headers: &HeaderMap) -> Result<String, ApiErr
         .parse::<std::net::IpAddr>()
         .is_ok();
     if name == "localhost" || is_address {
-        Ok(format!("http://{host}"))
+        Ok(format!("{}://{host}", config.scheme()))
     } else {
         Err(ApiError::invalid(messages::Requests::NoPublicUrl))
     }

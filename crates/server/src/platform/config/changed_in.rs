@@ -67,6 +67,7 @@ const PLACES: &[(&str, ChangedIn)] = &[
     ("shutdown_delay_seconds", Start),
     ("drain_seconds", Start),
     ("lease_seconds", Start),
+    ("tls.", Start),
     ("approvals", ApprovalRules),
     ("limits.", WebApp),
     ("object_storage.", Start),
