@@ -238,7 +238,8 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub async fn migrate(url: &str) -> Result<Migrated, StoreError> {
-        let (db, migrated) = Db::open_with(url, DEFAULT_CONNECTIONS, Migrating::UpTo(i64::MAX)).await?;
+        let (db, migrated) =
+            Db::open_with(url, DEFAULT_CONNECTIONS, Migrating::UpTo(i64::MAX)).await?;
         db.close().await;
         Ok(migrated)
     }

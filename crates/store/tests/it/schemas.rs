@@ -28,14 +28,18 @@ async fn migrates_once(url: String) {
 }
 
 async fn needs_a_migration_that_is_left_to_others(url: String) {
-    let refused = Store::open_migrated(&url, DEFAULT_CONNECTIONS).await.unwrap_err();
+    let refused = Store::open_migrated(&url, DEFAULT_CONNECTIONS)
+        .await
+        .unwrap_err();
     let StoreError::Schema(text) = refused else {
         panic!("{refused:?}");
     };
     assert!(text.contains("`glasshouse migrate`"), "{text}");
     let migrated = Store::migrate(&url).await.unwrap();
     assert_eq!(migrated.from, None);
-    let store = Store::open_migrated(&url, DEFAULT_CONNECTIONS).await.unwrap();
+    let store = Store::open_migrated(&url, DEFAULT_CONNECTIONS)
+        .await
+        .unwrap();
     add_user(&store).await;
     store.close().await;
 }
@@ -52,7 +56,11 @@ async fn works_with_newer_schemas_that_say_so(url: String) {
         let store = Store::open(&url).await.unwrap();
         add_user(&store).await;
         store.close().await;
-        Store::open_migrated(&url, DEFAULT_CONNECTIONS).await.unwrap().close().await;
+        Store::open_migrated(&url, DEFAULT_CONNECTIONS)
+            .await
+            .unwrap()
+            .close()
+            .await;
     }
     let migrated = Store::migrate(&url).await.unwrap();
     assert_eq!(
@@ -71,7 +79,9 @@ async fn works_with_newer_schemas_that_say_so(url: String) {
     .await;
     for refused in [
         Store::open(&url).await.map(drop),
-        Store::open_migrated(&url, DEFAULT_CONNECTIONS).await.map(drop),
+        Store::open_migrated(&url, DEFAULT_CONNECTIONS)
+            .await
+            .map(drop),
         Store::migrate(&url).await.map(drop),
     ] {
         let Err(StoreError::Schema(text)) = refused else {
