@@ -1,10 +1,11 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
 //! `bench [figures] [start] [turns] [tools] [streams] [idle] [hostile-sockets] [waiting] [resume] [gateway] [translation] [team]
-//! [encoders] [knowledge] [embedding] [research] [pipelines]`; without a name, all of them.
+//! [elsewhere] [encoders] [knowledge] [embedding] [research] [pipelines]`; without a name, all of them.
 
 mod client;
 mod counting;
+mod elsewhere;
 mod encoders;
 mod figures;
 mod gateway;
@@ -68,6 +69,12 @@ struct Options {
     /// A Python with onnxruntime, tokenizers and numpy, to compare the built-in model with.
     #[arg(long)]
     embedding_python: Option<PathBuf>,
+    /// A PostgreSQL with the right to create databases, for `elsewhere`.
+    #[arg(long, env = "GLASSHOUSE_TEST_POSTGRES_URL")]
+    postgres: Option<String>,
+    /// The program of Redis or Valkey, for `elsewhere`.
+    #[arg(long, env = "GLASSHOUSE_TEST_REDIS_PROGRAM")]
+    redis: Option<PathBuf>,
     /// A real model's server, such as `http://127.0.0.1:8080/v1`, for the parts of `research` and `pipelines` that need
     /// one.
     #[arg(long)]
@@ -106,6 +113,8 @@ enum Bench {
     Translation,
     /// A hundred people in their browsers, with chats, tools and uploads.
     Team,
+    /// Two servers on one PostgreSQL, with and without a bus: readers and commands at the other server.
+    Elsewhere,
     /// Cost per event of each format.
     Encoders,
     /// Search quality on public collections, and the cost of building and searching the index.
@@ -154,6 +163,13 @@ async fn main() -> anyhow::Result<()> {
     }
     if wanted(Bench::Team) {
         team::measure(&options.program, options.quick).await?;
+    }
+    if let Some(postgres) = &options.postgres
+        && wanted(Bench::Elsewhere)
+    {
+        let redis = options.redis.as_deref();
+        let engines = elsewhere::Engines { postgres, redis };
+        elsewhere::measure(&options.program, &engines, options.quick).await?;
     }
     if wanted(Bench::Encoders) {
         encoders::measure(options.quick)?;

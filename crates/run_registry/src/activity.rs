@@ -1,8 +1,8 @@
 //! Activity events: which chats have a run that is working or waiting, for the sidebar.
 
-use domain::{ChatId, EventBody, Outcome, RunId, UserId};
+use domain::{ApiKeyId, ChatId, EventBody, Outcome, RunId, UserId};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use store::Principal;
 
 use crate::LiveRun;
@@ -27,7 +27,7 @@ pub struct Activity {
 }
 
 /// The state of a run, or an event in a chat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActivityState {
     /// Working.
@@ -47,6 +47,19 @@ pub enum ActivityState {
     MemoryUpdateCompleted,
 }
 
+/// The same between servers.
+#[derive(Serialize, Deserialize)]
+struct SharedActivity {
+    account: UserId,
+    key: Option<ApiKeyId>,
+    person: Option<String>,
+    chat: Option<ChatId>,
+    run: Option<RunId>,
+    state: ActivityState,
+    outcome: Option<Outcome>,
+    title: String,
+}
+
 impl ActivityState {
     /// The state for an event about the memory.
     pub(crate) fn of_memory(body: &EventBody) -> Option<Self> {
@@ -59,6 +72,56 @@ impl ActivityState {
 }
 
 impl Activity {
+    /// As other servers read it.
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        let Self {
+            principal,
+            chat,
+            run,
+            state,
+            outcome,
+            title,
+        } = self.clone();
+        let shared = SharedActivity {
+            account: principal.account,
+            key: principal.key,
+            person: principal.person,
+            chat,
+            run,
+            state,
+            outcome,
+            title,
+        };
+        // Plain data always serializes.
+        serde_json::to_vec(&shared).unwrap_or_default()
+    }
+
+    /// As another server wrote it; `None` if it cannot be read.
+    pub(crate) fn from_json(json: &[u8]) -> Option<Self> {
+        let SharedActivity {
+            account,
+            key,
+            person,
+            chat,
+            run,
+            state,
+            outcome,
+            title,
+        } = serde_json::from_slice(json).ok()?;
+        Some(Self {
+            principal: Principal {
+                account,
+                key,
+                person,
+            },
+            chat,
+            run,
+            state,
+            outcome,
+            title,
+        })
+    }
+
     pub(crate) fn of(live: &LiveRun, state: ActivityState) -> Self {
         let outcome = live.outcome.get().copied();
         Self {

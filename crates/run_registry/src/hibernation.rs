@@ -221,7 +221,7 @@ impl LiveRun {
 
     /// Waits until the log shows that the run no longer waits for this.
     async fn withdrawn(&self, ask: &str) {
-        let mut seen = self.watch();
+        let mut seen = self.log.watch();
         while self.waits_for(ask) && seen.changed().await.is_ok() {}
     }
 

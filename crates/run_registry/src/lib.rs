@@ -2,6 +2,7 @@
 //! usage goes to the [`UsageLedger`] that the registry is created with.
 
 mod activity;
+mod feed;
 mod hibernation;
 mod life;
 mod live;
@@ -10,9 +11,11 @@ pub mod metrics;
 mod reader;
 mod recorder;
 mod recovery;
+mod remote;
 mod retry_queue;
 mod run_log;
 mod server_log;
+mod tail;
 mod usage;
 
 use std::{
@@ -22,6 +25,7 @@ use std::{
 };
 
 use agent::{Journal, PreparedRun};
+use bus::Bus;
 use domain::{ChatId, Clock, EventBody, LocalizedText, RunId, RunSummary, UserId};
 use store::{Principal, Run, Store, StoreError};
 use tokio::{
@@ -32,13 +36,16 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use activity::{Activity, ActivityState};
 pub use hibernation::{Resume, StillHibernated};
-pub use live::{LiveRun, Logged, note_ask};
+pub use live::{LiveRun, note_ask};
 pub use reader::{ReadError, Reader};
 pub use server_log::ServerLog;
+pub use tail::Logged;
 pub use usage::{UsageLedger, used_by};
 
+use feed::Feed;
 use hibernation::Hibernation;
 use metrics::RunMetrics;
+use remote::RemoteLogs;
 use retry_queue::RetryQueue;
 
 /// Capacity of the channel for ended runs; slower receivers miss some.
@@ -63,6 +70,9 @@ struct Inner {
     usage: Arc<dyn UsageLedger>,
     hibernation: Hibernation,
     given_up: RetryQueue,
+    feed: Feed,
+    /// Logs of runs of other servers that are read here.
+    remote: RemoteLogs,
     /// Publishes the runs that have ended.
     ends: broadcast::Sender<RunId>,
     /// Notified when a run has ended with inputs that no agent has read.
@@ -162,13 +172,13 @@ impl LogSoFar {
 }
 
 impl Runs {
-    /// An empty registry. [`Runs::drain`] ends all its runs.
+    /// An empty registry. [`Runs::drain`] ends all its runs. The bus connects it with those of other servers.
     #[must_use]
-    pub fn new(store: Store, clock: Clock, usage: Arc<dyn UsageLedger>) -> Self {
+    pub fn new(store: Store, clock: Clock, usage: Arc<dyn UsageLedger>, bus: Bus) -> Self {
         let (activity, _) = broadcast::channel(256);
         let tasks = TaskTracker::new();
         let shutdown = CancellationToken::new();
-        let began = Instant::now();
+        let began = recorder::a_beat(clock.now_ms());
         let draining = CancellationToken::new();
         let closing = CancellationToken::new();
         let lease = Mutex::new(shutdown.child_token());
@@ -183,6 +193,8 @@ impl Runs {
             usage,
             hibernation: Hibernation::default(),
             given_up: RetryQueue::default(),
+            feed: Feed::new(bus),
+            remote: RemoteLogs::default(),
             ends: broadcast::channel(ENDS_KEPT).0,
             queued: Arc::default(),
             tasks,
@@ -213,6 +225,8 @@ impl Runs {
         } else {
             ActivityState::Running
         };
+        // Its readers here now read from this process.
+        self.close_remote(new.run);
         self.0.announce(&live, state);
         let log = Box::new(Resume::Continue(Box::new(new.prepared), before));
         let lease = self.0.lease().clone();
@@ -322,14 +336,14 @@ impl Runs {
         self.0.own_activity.subscribe()
     }
 
-    /// Whether there are subscribers to the changes.
-    #[must_use]
-    pub fn is_watched(&self) -> bool {
-        self.0.activity.receiver_count() > 0
+    /// Publishes a change of a chat or of a user's memory, on all servers.
+    pub fn tell(&self, activity: Activity) {
+        self.0.feed.send_activity(&activity);
+        self.tell_here(activity);
     }
 
-    /// Publishes the activity of a run that is not live in this process.
-    pub fn tell(&self, activity: Activity) {
+    /// Publishes the activity of a run that is not live in this process to subscribers of this server.
+    pub fn tell_here(&self, activity: Activity) {
         // It is fine if there are no subscribers.
         drop(self.0.activity.send(activity));
     }
@@ -469,6 +483,7 @@ impl Inner {
         let activity = Activity::of(live, state);
         // It is fine if there are no subscribers.
         drop(self.own_activity.send(activity.clone()));
+        self.feed.send_activity(&activity);
         drop(self.activity.send(activity));
     }
 }

@@ -1,35 +1,14 @@
 //! A live run: the tail of its log in memory, and the handles to control it.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use agent::{AgentStops, ApprovalPolicy, PendingInput, RunInputs};
-use bytes::Bytes;
-use domain::{ChatId, EventBody, Outcome, RunEvent, RunId};
-use serde_json::Value;
+use bus::Audience;
+use domain::{ChatId, EventBody, Outcome, RunId};
 use store::Principal;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::{LogSoFar, NewLiveRun, hibernation::HibernationState};
-
-/// Events kept for readers that follow closely; slower readers read from the database.
-const TAIL_EVENTS: usize = 64;
-/// The same limit in bytes of JSON, for long events.
-const TAIL_BYTES: usize = 256 * 1024;
-
-/// An event with its JSON, which all readers share.
-#[derive(Debug)]
-pub struct Logged {
-    /// The event.
-    pub event: RunEvent,
-    /// Its stored form.
-    pub json: Bytes,
-    /// Debug details of the event, while it is in memory. `None` for events read from the database.
-    pub detail: Option<Arc<Value>>,
-}
+use crate::{LogSoFar, Logged, NewLiveRun, hibernation::HibernationState, tail::LogTail};
 
 /// A run of this process.
 #[derive(Debug)]
@@ -56,44 +35,13 @@ pub struct LiveRun {
     pub inputs: RunInputs,
     /// How it ended.
     pub(crate) outcome: OnceLock<Outcome>,
-    tail: Mutex<Tail>,
-    /// The last event that readers may see.
-    seen: watch::Sender<Seen>,
+    /// The end of its log.
+    pub(crate) log: Arc<LogTail>,
+    /// Servers whose readers get its events over the bus.
+    pub(crate) audience: Arc<Audience>,
     /// Pending approvals and questions, oldest first.
     waiting: Mutex<Vec<Arc<Logged>>>,
     pub(crate) hibernation: HibernationState,
-}
-
-#[derive(Debug, Default)]
-struct Tail {
-    events: VecDeque<Arc<Logged>>,
-    size_bytes: usize,
-    /// Everything up to here is stored, and may be dropped from memory.
-    stored: u64,
-    /// The last event of an earlier process.
-    begins_after: u64,
-}
-
-/// The progress of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Seen {
-    pub(crate) seq: u64,
-    /// The run has finished.
-    pub(crate) ended: bool,
-    /// No more events follow in this process.
-    pub(crate) closed: bool,
-    /// This process has lost the run, and perhaps the database: its readers read on elsewhere.
-    pub(crate) lost: bool,
-}
-
-/// The next events of the tail for a reader.
-pub(crate) enum FromTail {
-    /// The next events, at least one.
-    Events(Vec<Arc<Logged>>),
-    /// The next event is no longer in memory, but in the database.
-    Older,
-    /// No new events yet.
-    Nothing,
 }
 
 /// The identity of a run.
@@ -126,16 +74,7 @@ impl LiveRun {
             title,
             consents,
         } = about;
-        let last = before.last_seq;
-        let (seen, _) = watch::channel(Seen {
-            seq: last,
-            ..Seen::default()
-        });
-        let tail = Mutex::new(Tail {
-            stored: last,
-            begins_after: last,
-            ..Tail::default()
-        });
+        let log = Arc::new(LogTail::after_stored(before.last_seq));
         let waiting = Mutex::new(before.waiting.clone());
         let pending_input = PendingInput::default();
         // Until it has asked again, its log is ahead of it.
@@ -156,8 +95,8 @@ impl LiveRun {
             agents: AgentStops::default(),
             inputs: RunInputs::default(),
             outcome: OnceLock::new(),
-            tail,
-            seen,
+            log,
+            audience: Audience::expected_at_first(),
             waiting,
             hibernation: HibernationState::default(),
         }
@@ -185,17 +124,11 @@ impl LiveRun {
     /// The number of the last event that readers have seen.
     #[must_use]
     pub fn last_seq(&self) -> u64 {
-        self.seen.borrow().seq
+        self.log.last_seq()
     }
 
     /// Publishes events to the readers. Returns whether the pending requests have changed.
     pub(crate) fn publish(&self, events: Vec<Arc<Logged>>) -> bool {
-        let Some(last) = events.last().map(|last| last.event.seq) else {
-            return false;
-        };
-        let ended = events
-            .iter()
-            .any(|logged| matches!(logged.event.body, EventBody::RunFinished { .. }));
         let mut waiting_changed = false;
         for event in &events {
             // Deltas, which are the most frequent events, never change them.
@@ -203,84 +136,42 @@ impl LiveRun {
                 waiting_changed |= note_ask(&mut self.open_asks(), event);
             }
         }
-        {
-            let mut tail = self.tail();
-            tail.size_bytes += events.iter().map(|event| event.json.len()).sum::<usize>();
-            tail.events.extend(events);
-            tail.trim();
-        }
-        self.seen
-            .send_modify(|seen| (seen.seq, seen.ended) = (last, ended));
+        self.log.publish(events);
         waiting_changed
     }
 
     /// Records that the database has everything up to `seq`.
     pub(crate) fn mark_stored(&self, seq: u64) {
-        let mut tail = self.tail();
-        tail.stored = seq;
-        tail.trim();
+        self.log.mark_stored(seq);
     }
 
     /// Whether the run has finished.
     pub(crate) fn has_ended(&self) -> bool {
-        self.seen.borrow().ended
+        self.log.has_ended()
     }
 
     /// Drops the log from memory, as all of it is stored.
     pub(crate) fn forget_tail(&self) {
-        let last = self.last_seq();
-        *self.tail() = Tail {
-            stored: last,
-            begins_after: last,
-            ..Tail::default()
-        };
+        self.log.forget();
     }
 
     /// Ends the readers once they have read everything.
     pub(crate) fn close(&self) {
-        self.seen.send_modify(|seen| seen.closed = true);
+        self.log.close();
     }
 
     /// Ends the readers at once.
     pub(crate) fn turn_readers_away(&self) {
-        self.seen.send_modify(|seen| seen.lost = true);
+        self.log.turn_readers_away();
     }
 
     /// Waits until the log is no longer written to.
     pub(crate) async fn ended(&self) {
-        // The sender lives in `self`, so waiting cannot fail.
-        drop(self.seen.subscribe().wait_for(|seen| seen.closed).await);
-    }
-
-    pub(crate) fn watch(&self) -> watch::Receiver<Seen> {
-        self.seen.subscribe()
-    }
-
-    /// The events after event `after`.
-    pub(crate) fn after(&self, after: u64) -> FromTail {
-        let tail = self.tail();
-        match tail.events.front().map(|first| first.event.seq) {
-            Some(first) if first <= after.saturating_add(1) => {
-                let skip = usize::try_from(after.saturating_add(1) - first).unwrap_or(usize::MAX);
-                let events: Vec<_> = tail.events.iter().skip(skip).cloned().collect();
-                if events.is_empty() {
-                    FromTail::Nothing
-                } else {
-                    FromTail::Events(events)
-                }
-            }
-            Some(_) => FromTail::Older,
-            None if after < tail.begins_after => FromTail::Older,
-            None => FromTail::Nothing,
-        }
+        self.log.closed().await;
     }
 
     fn open_asks(&self) -> MutexGuard<'_, Vec<Arc<Logged>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn tail(&self) -> MutexGuard<'_, Tail> {
-        self.tail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -306,22 +197,5 @@ pub fn note_ask(open: &mut Vec<Arc<Logged>>, logged: &Arc<Logged>) -> bool {
             true
         }
         _ => false,
-    }
-}
-
-impl Tail {
-    fn trim(&mut self) {
-        // The last event always stays, so that the tail knows its position.
-        while self.events.len() > 1
-            && (self.events.len() > TAIL_EVENTS || self.size_bytes > TAIL_BYTES)
-        {
-            match self.events.front() {
-                Some(first) if first.event.seq <= self.stored => {
-                    self.size_bytes -= first.json.len();
-                    self.events.pop_front();
-                }
-                _ => return,
-            }
-        }
     }
 }

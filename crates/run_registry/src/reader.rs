@@ -1,5 +1,5 @@
-//! Reads a log from any event to its end: old events from the database, new ones from memory. The log of a run that is
-//! not live in this process is polled.
+//! Reads a log from any event to its end: old events from the database, new ones from memory, whichever server has the
+//! run.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,14 +9,14 @@ use store::{Segment, Store, StoreError};
 use tokio::{sync::watch, time::Instant};
 
 use crate::{
-    LiveRun, Logged, Runs,
-    live::{FromTail, Seen},
+    Logged, Runs,
+    tail::{FromTail, LogTail, Seen},
 };
 
 /// Page size of reads from the database, bytes.
 const PAGE_BYTES: usize = 256 * 1024;
 
-/// How often the log of a run on another server is polled.
+/// How often the log of an own run that cannot resume yet is polled.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// Why a log cannot be read on here.
@@ -47,8 +47,8 @@ impl From<ReadError> for StoreError {
 pub struct Reader {
     store: Store,
     run: RunId,
-    live: Option<(Arc<LiveRun>, watch::Receiver<Seen>)>,
-    /// The registry to find the live run, for readers that follow the log to its end.
+    tail: Option<(Arc<LogTail>, watch::Receiver<Seen>)>,
+    /// The registry to find the tail, for readers that follow the log to its end.
     runs: Option<Runs>,
     /// Whether its client can read on at another server.
     can_resume: bool,
@@ -70,7 +70,7 @@ impl Reader {
         Self {
             store,
             run,
-            live: None,
+            tail: None,
             runs: None,
             can_resume: false,
             ahead: Vec::new(),
@@ -83,18 +83,17 @@ impl Reader {
 
     /// The same reader, waiting for new events.
     pub(crate) fn following(mut self, runs: Runs) -> Self {
-        self.attach(&runs);
+        self.attach(runs.live_log(self.run));
         Self {
             runs: Some(runs),
             ..self
         }
     }
 
-    /// Reads from memory if the run is live in this process.
-    fn attach(&mut self, runs: &Runs) {
-        self.live = runs.live(self.run).map(|live| {
-            let seen = live.watch();
-            (live, seen)
+    fn attach(&mut self, tail: Option<Arc<LogTail>>) {
+        self.tail = tail.map(|tail| {
+            let seen = tail.watch();
+            (tail, seen)
         });
     }
 
@@ -120,7 +119,7 @@ impl Reader {
     /// # Errors
     /// If the database does not answer or the log is corrupt.
     pub async fn read_ahead(&mut self) -> Result<(), StoreError> {
-        if self.live.is_none() {
+        if self.tail.is_none() {
             self.ahead = self.page().await?;
         }
         Ok(())
@@ -152,19 +151,19 @@ impl Reader {
 
     /// The events available now, empty at the end; `None` to try again.
     async fn look(&mut self) -> Result<Option<Vec<Arc<Logged>>>, ReadError> {
-        let Some((live, seen)) = &mut self.live else {
+        let Some((tail, seen)) = &mut self.tail else {
             return self.stored_or_later().await;
         };
         let now = *seen.borrow_and_update();
         if now.lost {
             return Err(ReadError::LostLease);
         }
-        match live.after(self.cursor) {
+        match tail.after(self.cursor) {
             FromTail::Events(events) => return Ok(Some(events)),
             FromTail::Nothing => {
                 if now.closed || seen.changed().await.is_err() {
-                    // It left this process without reaching its end.
-                    self.live = None;
+                    // The tail ended before the log.
+                    self.tail = None;
                 }
                 return Ok(None);
             }
@@ -174,23 +173,24 @@ impl Reader {
         // The end is stored before the chat has its answer; it is returned only after that.
         events.retain(|logged| logged.event.seq <= now.seq);
         if events.is_empty() {
-            match &mut self.live {
+            match &mut self.tail {
                 // They have already left memory and are about to be published.
                 Some((_, seen)) if !now.closed => drop(seen.changed().await),
-                _ => self.live = None,
+                _ => self.tail = None,
             }
             return Ok(None);
         }
         Ok(Some(events))
     }
 
-    /// A page of a run that is not live here; empty at the end, `None` if more may come.
+    /// A page of a run whose tail is not in memory; empty at the end, `None` if more may come.
     async fn stored_or_later(&mut self) -> Result<Option<Vec<Arc<Logged>>>, ReadError> {
         let Some(runs) = self.runs.clone() else {
             return Ok(Some(self.page().await?));
         };
         // In this order: whatever is written before the run is marked as finished can be read afterwards.
-        let has_ended = self.store.run(self.run).await?.finished_at.is_some();
+        let row = self.store.run(self.run).await?;
+        let has_ended = row.finished_at.is_some();
         let mut events = self.page().await?;
         if !has_ended {
             events.retain(|logged| !matches!(logged.event.body, EventBody::RunFinished { .. }));
@@ -205,8 +205,9 @@ impl Reader {
         if stops_at.is_cancelled() {
             return Err(ReadError::Stopping);
         }
-        self.attach(&runs);
-        if self.live.is_none() {
+        // The cursor may be any number that a client has sent; the tail is for all readers.
+        self.attach(runs.log_of(self.run, self.cursor.min(row.last_seq)));
+        if self.tail.is_none() {
             // Either result is fine.
             drop(tokio::time::timeout(LOOK_AGAIN, stops_at.cancelled()).await);
         }

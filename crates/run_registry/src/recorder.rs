@@ -241,6 +241,7 @@ impl Recorder<'_> {
 
     /// Publishes events to the readers. Returns whether the pending requests have changed, and announces that.
     fn publish(&self, events: Vec<Arc<Logged>>) -> bool {
+        self.runs.feed.send(self.live, &events);
         let waiting_changed = self.live.publish(events);
         if waiting_changed {
             let waits = self.live.is_waiting();
@@ -357,8 +358,18 @@ fn merge_deltas(taken: &mut Vec<Emitted>) -> Vec<Emitted> {
     merged
 }
 
+/// A beat, at this time of the clock. Servers whose clocks agree have the same beats, so that each knows when the others
+/// store.
+pub(crate) fn a_beat(now_ms: i64) -> Instant {
+    let beat_ms = i64::try_from(BEAT.as_millis()).unwrap_or(i64::MAX);
+    let since_beat = u64::try_from(now_ms.rem_euclid(beat_ms)).unwrap_or(0);
+    let now = Instant::now();
+    now.checked_sub(Duration::from_millis(since_beat))
+        .unwrap_or(now)
+}
+
 /// The first beat at or after `at`, counted from `start`.
-fn beat_after(start: Instant, at: Instant) -> Instant {
+pub(crate) fn beat_after(start: Instant, at: Instant) -> Instant {
     let beats = at
         .saturating_duration_since(start)
         .as_nanos()

@@ -14,6 +14,7 @@ use std::{
 
 use agent::Agents;
 use anyhow::Context;
+use bus::Bus;
 use futures_util::FutureExt;
 use llm::{ChatModel, HttpClient};
 use outbound::Outbound;
@@ -79,6 +80,7 @@ use crate::{
         conversation::Conversations,
         file_links::FileLinks,
         forks::Forks,
+        hints::Hints,
         hooks::Hooks,
         leases::Leases,
         preparation::Preparation,
@@ -123,6 +125,10 @@ pub struct App {
     pub(crate) closing: CancellationToken,
     /// Owns every task that is not a connection; awaited at shutdown.
     pub tasks: TaskTracker,
+    /// Connects the servers of the database, if there is one.
+    pub(crate) bus: Bus,
+    /// Hints of other servers.
+    pub(crate) hints: Arc<Hints>,
     /// Background jobs.
     pub(crate) jobs: Jobs,
     pub(crate) progress: Arc<Progress>,
@@ -414,7 +420,11 @@ impl App {
             choosing: Mutex::default(),
         });
 
-        let runs = Runs::new(store.clone(), clock.clone(), usage.clone());
+        let bus = match &config.bus_url {
+            Some(url) => Bus::new(url, &sealer.derived_key("bus"))?,
+            None => Bus::none(),
+        };
+        let runs = Runs::new(store.clone(), clock.clone(), usage.clone(), bus.clone());
         let metrics = Arc::new(Metrics::new(runs.metrics()));
         let hooks = Hooks::new(
             &config.hooks,
@@ -445,13 +455,27 @@ impl App {
         let commands = Arc::new(Commands {
             set_aside: Mutex::default(),
             delivering: Delivering::default(),
+            hinted: Arc::default(),
+            bus: bus.clone(),
             clock: clock.clone(),
             config: live.clone(),
             runs: runs.clone(),
             store: store.clone(),
             tasks: tasks.clone(),
         });
+        let hints = Arc::new(Hints {
+            bus: bus.clone(),
+            commands: commands.clone(),
+            runs: runs.clone(),
+            settings: Arc::default(),
+            groups: Arc::default(),
+            access: Arc::default(),
+        });
         let remote = Arc::new(Remote {
+            bus: bus.clone(),
+            watching: std::sync::Mutex::default(),
+            told_ends: std::sync::Mutex::default(),
+            clock: clock.clone(),
             known: Mutex::default(),
             commands: commands.clone(),
             runs: runs.clone(),
@@ -650,6 +674,8 @@ impl App {
             ending,
             closing,
             tasks,
+            bus,
+            hints,
             jobs,
             progress,
             metrics,
@@ -746,6 +772,13 @@ impl App {
             tracing::warn!(%error, "failed to release claims of background work; it resumes when they expire");
         }
         app.tasks.spawn(app.leases.clone().keep_lease());
+        if app.bus.is_configured() {
+            app.tasks.spawn(app.bus.clone().run(app.closing.clone()));
+            app.tasks
+                .spawn(app.runs.clone().follow_bus(app.closing.clone()));
+            app.tasks
+                .spawn(app.hints.clone().follow(app.closing.clone()));
+        }
         app.tasks.spawn(app.after_answer.clone().follow());
         app.tasks.spawn(app.push.clone().follow());
         app.jobs.start(jobs::table(&app));

@@ -7,6 +7,7 @@ pub(crate) mod commands;
 pub(crate) mod conversation;
 pub(crate) mod file_links;
 pub mod forks;
+pub(crate) mod hints;
 pub(crate) mod hooks;
 pub(crate) mod leases;
 pub mod preparation;

@@ -1,7 +1,7 @@
 //! The logs of runs, stored in segments: one row holds consecutive events as JSON lines. Those of ended runs are sealed
 //! later, see `sealed_logs.rs`.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use domain::RunId;
 
@@ -51,6 +51,28 @@ impl Segment {
 
 /// The number of segments per query.
 const PAGE_SEGMENTS: i64 = 32;
+
+/// How far a log has been read.
+#[derive(Debug, Clone, Copy)]
+pub struct LogPosition {
+    /// The run.
+    pub run: RunId,
+    /// The number of the last event that is known.
+    pub after: u64,
+}
+
+/// What a log has beyond a position.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NewInLog {
+    /// The next segments, in order. The first may begin with events that are known.
+    pub segments: Vec<Segment>,
+    /// Nothing is written any more: the run is finished, or was deleted.
+    pub is_over: bool,
+}
+
+/// The number of logs, and of segments of each, per query for new events.
+const LOGS_AT_ONCE: usize = 500;
+const NEW_SEGMENTS: i64 = 8;
 
 impl Store {
     /// Adds a segment to its run's log; returns once it is committed. Many callers share one commit.
@@ -130,6 +152,46 @@ impl Store {
                 return Ok(segments);
             }
         }
+    }
+
+    /// What logs have beyond these positions, those with something new only: one query for all. It finds nothing if the
+    /// database is not shared, since nobody else writes logs then.
+    ///
+    /// # Errors
+    /// Database errors, and `Corrupt`.
+    pub async fn new_in_logs(
+        &self,
+        known: &[LogPosition],
+    ) -> Result<HashMap<RunId, NewInLog>, StoreError> {
+        let mut found: HashMap<RunId, NewInLog> = HashMap::new();
+        if !self.is_shared() {
+            return Ok(found);
+        }
+        // In one statement: what was written before a run was finished is found with it.
+        let sql = "SELECT asked.id, runs.id IS NULL OR finished_at IS NOT NULL AS is_over, first_seq, last_seq, lines \
+                   FROM UNNEST($1::TEXT[], $2::BIGINT[]) AS asked (id, after) \
+                   LEFT JOIN runs ON runs.id = asked.id \
+                   LEFT JOIN LATERAL (SELECT first_seq, last_seq, lines FROM segments \
+                       WHERE segments.run = runs.number AND last_seq > asked.after \
+                       AND first_seq >= COALESCE((SELECT MAX(earlier.first_seq) FROM segments AS earlier \
+                           WHERE earlier.run = runs.number AND earlier.first_seq <= asked.after + 1), 0) \
+                       ORDER BY first_seq LIMIT $3) AS new ON TRUE \
+                   WHERE runs.id IS NULL OR finished_at IS NOT NULL OR first_seq IS NOT NULL \
+                   ORDER BY asked.id, first_seq";
+        for known in known.chunks(LOGS_AT_ONCE) {
+            let runs = known.iter().map(|known| known.run.to_string()).collect();
+            let after = known.iter().map(|known| known.after).collect();
+            let query = self.db().read(sql).texts(runs).numbers(after);
+            for row in query.bind(NEW_SEGMENTS).fetch_all().await? {
+                let run = row.id("id")?;
+                let log = found.entry(run).or_default();
+                log.is_over = row.get("is_over")?;
+                if row.get::<Option<i64>>("first_seq")?.is_some() {
+                    log.segments.push(read_segment(run, &row)?);
+                }
+            }
+        }
+        Ok(found)
     }
 }
 

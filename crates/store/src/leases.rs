@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{ChatId, RunId};
+use domain::{ChatId, RunId, UserId};
 
 use crate::{
     Principal, Run, Store, StoreError,
@@ -64,7 +64,10 @@ pub enum Renewal {
     Lost,
 }
 
-/// A running run, as other servers see it.
+/// Accounts per query for their runs.
+const OWNERS_AT_ONCE: usize = 1000;
+
+/// A running run, or one that has just finished, as other servers see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveRun {
     /// Its id.
@@ -77,6 +80,8 @@ pub struct ActiveRun {
     pub title: String,
     /// The last event that changed its pending input; 0 if it waits for none.
     pub waiting_seq: u64,
+    /// Whether it has finished.
+    pub is_finished: bool,
 }
 
 /// Running runs that no server has.
@@ -104,6 +109,7 @@ impl ActiveRun {
             chat: row.optional_id("chat")?,
             title: row.get("title")?,
             waiting_seq: row.number("waiting_seq")?,
+            is_finished: row.get::<Option<i64>>("finished_at")?.is_some(),
         })
     }
 }
@@ -386,16 +392,49 @@ impl Store {
             .map(drop)
     }
 
-    /// All running runs, on any server.
+    /// The runs of these accounts, on any server, that are running, or finished on another server after this time.
     ///
     /// # Errors
     /// Database errors only.
-    pub async fn active_runs(&self) -> Result<Vec<ActiveRun>, StoreError> {
-        let sql = "SELECT runs.id, runs.owner, runs.api_key, runs.person, runs.chat, \
-                   COALESCE(chats.title, '') AS title, waiting_seq FROM runs \
-                   LEFT JOIN chats ON chats.id = runs.chat WHERE finished_at IS NULL ORDER BY started_at, runs.id";
-        self.db()
-            .read(sql)
+    pub async fn active_runs(
+        &self,
+        owners: &[UserId],
+        finished_after: i64,
+    ) -> Result<Vec<ActiveRun>, StoreError> {
+        let mut runs = Vec::new();
+        for owners in owners.chunks(OWNERS_AT_ONCE) {
+            runs.extend(self.active_runs_of(owners, finished_after).await?);
+        }
+        Ok(runs)
+    }
+
+    async fn active_runs_of(
+        &self,
+        owners: &[UserId],
+        finished_after: i64,
+    ) -> Result<Vec<ActiveRun>, StoreError> {
+        let places: Vec<String> = (3..owners.len() + 3).map(|at| format!("${at}")).collect();
+        let places = places.join(", ");
+        // Two searches, each with its index.
+        let which = |condition: &str| {
+            format!(
+                "SELECT runs.id, runs.owner, runs.api_key, runs.person, runs.chat, \
+                 COALESCE(chats.title, '') AS title, waiting_seq, finished_at, started_at FROM runs \
+                 LEFT JOIN chats ON chats.id = runs.chat WHERE {condition} AND runs.owner IN ({places})"
+            )
+        };
+        let sql = format!(
+            "{} UNION ALL {} ORDER BY started_at, id",
+            which("finished_at IS NULL"),
+            which("finished_at > $1 AND runs.server IS DISTINCT FROM $2")
+        );
+        let server = self.db().lease_holder()?.unwrap_or_default();
+        let query = self.db().built(sql).bind(finished_after);
+        let mut query = query.text(&server);
+        for owner in owners {
+            query = query.id(owner);
+        }
+        query
             .fetch_all()
             .await?
             .iter()

@@ -123,7 +123,7 @@ pub use embeddings::{
     Vectors,
 };
 pub use error::StoreError;
-pub use events::Segment;
+pub use events::{LogPosition, NewInLog, Segment};
 pub use facts::{Fact, MemoryUse};
 pub use file_versions::{FileVersion, PastFile};
 pub use files::{FileContent, FileRow};

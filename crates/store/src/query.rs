@@ -161,6 +161,27 @@ impl Query<'_> {
         self.bind(i64::try_from(number).unwrap_or(i64::MAX))
     }
 
+    /// Binds a list of texts. SQLite has no lists: there the statement fails.
+    pub(crate) fn texts(self, texts: Vec<String>) -> Self {
+        match self {
+            Self::Sqlite(..) => self,
+            Self::Postgres(query, on) => Self::Postgres(query.bind(texts), on),
+        }
+    }
+
+    /// Binds a list of counts or positions. SQLite has no lists: there the statement fails.
+    pub(crate) fn numbers(self, numbers: Vec<u64>) -> Self {
+        match self {
+            Self::Sqlite(..) => self,
+            Self::Postgres(query, on) => {
+                let signed = numbers
+                    .into_iter()
+                    .map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+                Self::Postgres(query.bind(signed.collect::<Vec<i64>>()), on)
+            }
+        }
+    }
+
     /// Binds a value as JSON text.
     pub(crate) fn json<T: Serialize + ?Sized>(self, value: &T) -> Result<Self, StoreError> {
         Ok(self.bind(to_json(value)?))

@@ -4,7 +4,10 @@ use std::process::Command;
 
 use crate::{
     command::{self, cargo, debug_folder, find_program, root},
-    parts::{agents, apt_install, embedder, gateways, real_model::RealModel, retrieval},
+    parts::{
+        agents, apt_install, embedder, gateways, postgres::Postgres, real_model::RealModel, redis,
+        retrieval,
+    },
     test,
 };
 
@@ -86,6 +89,12 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
                 Err(error) => println!("Measuring without it: {error:#}"),
             }
         }
+    }
+    let mut postgres = None;
+    if arguments.iter().any(|argument| argument == "elsewhere") {
+        let postgres = postgres.insert(Postgres::start()?);
+        bench.arg("--postgres").arg(postgres.url());
+        bench.arg("--redis").arg(redis::install()?);
     }
     // Held until the bench has ended.
     let mut real = None;

@@ -12,6 +12,7 @@ pub(crate) mod open_webui;
 pub(crate) mod packaging;
 pub(crate) mod postgres;
 pub(crate) mod real_model;
+pub(crate) mod redis;
 pub(crate) mod retrieval;
 pub(crate) mod source_servers;
 pub(crate) mod tesseract;
@@ -42,6 +43,7 @@ pub(crate) fn install() -> anyhow::Result<()> {
     postgres::install()?;
     embedder::install()?;
     bolt::install()?;
+    redis::install()?;
     source_servers::install()?;
     clients::install()?;
     packaging::install()?;

@@ -16,7 +16,7 @@ use crate::{
     counts::{Counts, Runner, TestsFailed},
     parts::{
         self, bolt::Bolt, chromium, clients, embedder, latex, node_packages, open_webui, packaging,
-        postgres::Postgres, real_model::RealModel, source_servers::SourceServers, tesseract,
+        postgres::Postgres, real_model::RealModel, redis, source_servers::SourceServers, tesseract,
     },
 };
 
@@ -140,6 +140,7 @@ pub(crate) fn rust() -> anyhow::Result<Counts> {
     // With matplotlib, so that sessions create real pictures.
     tests.env("GLASSHOUSE_TEST_PYTHON", clients::install_sandbox_python()?);
     tests.env("GLASSHOUSE_TEST_EMBEDDER", embedder::install()?);
+    tests.env(redis::VARIABLE, redis::install()?);
     let bolt = Bolt::start()?;
     tests.env("GLASSHOUSE_TEST_BOLT_URL", bolt.url());
     let sources = SourceServers::start()?;

@@ -1,6 +1,7 @@
 //! What goes wrong outside of us: connections, databases, disks, model servers, clocks, signals. Nothing that was
 //! acknowledged is lost, and what can go on does.
 
+mod bus;
 mod clock;
 #[cfg(target_os = "linux")]
 mod container;

@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use bus::Bus;
 use domain::{Clock, EventBody, Outcome, RunEvent, RunId, Usage, UserId};
 use futures_util::{FutureExt, future::BoxFuture};
 use run_registry::{Runs, UsageLedger};
@@ -100,7 +101,12 @@ async fn a_log_is_stored_published_and_booked_once() {
     let store = Store::open("sqlite::memory:").await.unwrap();
     let (run, principal) = add_run(&store).await;
     let ledger = Arc::new(Calls::default());
-    let runs = Runs::new(store.clone(), Clock::movable(7), ledger.clone());
+    let runs = Runs::new(
+        store.clone(),
+        Clock::movable(7),
+        ledger.clone(),
+        Bus::none(),
+    );
     let started = EventBody::RunStarted {
         chat: None,
         message: None,

@@ -47,10 +47,12 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             Revocation::end_access,
         )
         .every(millis(500))
+        .woken_by(&app.hints.access)
         .delayed()
         .until_closing(),
         job("reload_groups", &app.groups, reload_groups)
             .every(millis(500))
+            .woken_by(&app.hints.groups)
             .delayed()
             .until_closing(),
         job("write_usage", &app.usage, write_usage)
@@ -85,6 +87,7 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             SettingReload::reload_changed,
         )
         .every(millis(500))
+        .woken_by(&app.hints.settings)
         .delayed()
         .until_closing()
         .only_if(is_shared),
@@ -139,6 +142,7 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             .only_if(is_shared),
         job("receive_commands", &app.commands, receive_commands)
             .every(millis(500))
+            .woken_by(&app.commands.hinted)
             .delayed()
             .until_closing()
             .interruptible()

@@ -8,6 +8,7 @@ use std::{
 };
 
 use agent::Agents;
+use bus::Bus;
 use futures_util::future::join_all;
 use llm::{
     Secret,
@@ -123,6 +124,7 @@ pub(crate) async fn examine(config: &Config) -> Vec<Finding> {
     let (database, store) = database(config).await;
     findings.push(database);
     findings.extend(object_storage(config).await);
+    findings.extend(bus(config).await);
     let (servers, failed) = model_servers(config, store.as_ref()).await;
     findings.extend(failed);
     if let Some(store) = store {
@@ -268,6 +270,24 @@ async fn object_storage(config: &Config) -> Option<Finding> {
     Some(match blobs.probe().await {
         Ok(()) => Finding::fine(about, format!("{} can be used", blobs.place())),
         Err(problem) => Finding::problem(about, problem.to_string(), advice),
+    })
+}
+
+/// Whether the bus between servers answers.
+async fn bus(config: &Config) -> Option<Finding> {
+    let url = config.bus_url.as_ref()?;
+    // The key matters only for messages.
+    let checked = match Bus::new(url, &[0; bus::KEY_BYTES]) {
+        Ok(bus) => bus.check().await,
+        Err(error) => Err(error),
+    };
+    Some(match checked {
+        Ok(()) => Finding::fine("Bus", "answers"),
+        Err(error) => Finding::problem(
+            "Bus",
+            error.to_string(),
+            "check bus_url and whether Redis or Valkey is running; without it, servers notice later what others do",
+        ),
     })
 }
 

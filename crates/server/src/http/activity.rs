@@ -18,12 +18,14 @@ use crate::{
         streams::{KEEP_ALIVE_AFTER, event_stream},
     },
     identity::auth::Caller,
+    runtime::remote::Watching,
 };
 
 /// One client that is subscribed to the activity stream.
 struct Watcher {
     app: Arc<App>,
     caller: Caller,
+    _watching: Watching,
     changes: Receiver<Activity>,
     /// Queued states that are sent before any change.
     known: VecDeque<Activity>,
@@ -33,9 +35,11 @@ struct Watcher {
 pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<Response, ApiError> {
     // Subscribe before the snapshot, so that no change is missed in between.
     let changes = app.runs.subscribe();
+    let watching = app.remote.watch(caller.principal().account);
     let known = snapshot(&app, &caller).await?;
     let watcher = Watcher {
         caller,
+        _watching: watching,
         changes,
         known,
         app,

@@ -48,11 +48,15 @@ where
     let mut request = Request::from_parts(parts, body);
     request.extensions_mut().insert(noted.clone());
     let identity = Arc::clone(&app.identity);
+    let hints = Arc::clone(&app.hints);
     let origin = request_context::current();
     let (sender, receiver) = oneshot::channel();
     let work = async move {
         let response = answer(request).await;
         let is_done = response.status().is_success() || response.status() == StatusCode::SEE_OTHER;
+        if is_done {
+            hints.tell_change();
+        }
         let entry = noted.entry(is_done);
         if let Some(entry) = entry.as_ref().filter(|_| is_done) {
             identity.note_or_log(entry).await;

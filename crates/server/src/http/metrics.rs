@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::{extract::State, http::header, response::IntoResponse};
+use bus::Bus;
 use llm::openai::Breaker;
 use prometheus_client::encoding::prometheus_text;
 use run_registry::Runs;
@@ -20,12 +21,14 @@ pub(super) async fn get(
     State(runs): State<Runs>,
     State(metrics): State<Arc<Metrics>>,
     State(jobs): State<Jobs>,
+    State(bus): State<Bus>,
 ) -> impl IntoResponse {
     let catalogue = models.catalogue();
     let is_open = |known: &&KnownConnection| known.server.breaker() != Breaker::Closed;
     let left_alone = catalogue.connections.iter().filter(is_open).count();
     let figures = metrics.text(runs.live_counts())
         + &metrics::of_attempts(models.attempts(), left_alone)
+        + &metrics::of_bus(&bus)
         + &metrics::of_jobs(&jobs.status());
     (
         [(header::CONTENT_TYPE, prometheus_text::CONTENT_TYPE)],

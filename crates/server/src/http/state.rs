@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRef;
+use bus::Bus;
 use run_registry::Runs;
 use store::Store;
 
@@ -63,6 +64,7 @@ services! {
     server_settings: Arc<ServerSettings>,
     store: Store,
     clock: Clock,
+    bus: Bus,
     jobs: Jobs,
     metrics: Arc<Metrics>,
     groups: Arc<Groups>,

@@ -131,6 +131,8 @@ pub struct Config {
     pub database_connections: u32,
     /// Whether the server migrates the database when it starts.
     pub migrate: bool,
+    /// The address of the bus between servers.
+    pub bus_url: Option<String>,
     /// How callers authenticate.
     pub auth: Auth,
     /// The OpenID Connect provider; `None` if there is none.
@@ -262,6 +264,7 @@ struct Raw {
     secret_key_file: String,
     database_url: String,
     database_connections: u32,
+    bus_url: String,
     auth: Auth,
     oidc: oidc::RawOidc,
     trusted_header: trusted_header::RawTrustedHeader,
@@ -561,6 +564,14 @@ impl Raw {
             (2..=3600).contains(&self.lease_seconds),
             "lease_seconds must be 2 to 3600"
         );
+        let bus_url = Some(self.bus_url).filter(|url| !url.is_empty());
+        if let Some(url) = &bus_url {
+            bus::check_url(url).map_err(|error| anyhow::anyhow!("bus_url: {error}"))?;
+            anyhow::ensure!(
+                database_url.starts_with("postgres"),
+                "bus_url connects servers that share a PostgreSQL database: set database_url, or remove it"
+            );
+        }
         let config = Config {
             listen,
             public_url,
@@ -573,6 +584,7 @@ impl Raw {
             database_url,
             database_connections: self.database_connections,
             migrate: true,
+            bus_url,
             auth: self.auth,
             oidc: self.oidc.check()?,
             trusted_header: self.trusted_header.check()?,

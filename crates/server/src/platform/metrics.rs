@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use bus::Bus;
 use domain::Usage;
 use llm::openai::AttemptCounts;
 use prometheus_client::{
@@ -180,6 +181,43 @@ pub fn of_attempts(counts: &AttemptCounts, left_alone: usize) -> String {
         "Model servers that are left alone",
         left_alone,
     );
+    text(&all)
+}
+
+/// Metrics of the bus; empty if there is none.
+#[must_use]
+pub fn of_bus(bus: &Bus) -> String {
+    let Some(counts) = bus.counts() else {
+        return String::new();
+    };
+    let mut all = Registry::with_prefix(PREFIX);
+    let is_up = ConstGauge::new(i64::from(bus.is_up()));
+    all.register("bus_up", "Whether the bus is connected", is_up);
+    for (name, help, count) in [
+        ("bus_sent", "Messages sent over the bus", &counts.sent),
+        (
+            "bus_received",
+            "Messages of other servers received",
+            &counts.received,
+        ),
+        (
+            "bus_dropped",
+            "Messages dropped because a queue was full",
+            &counts.dropped,
+        ),
+        (
+            "bus_rejected",
+            "Messages that no server with our key has sent",
+            &counts.rejected,
+        ),
+        (
+            "bus_lost",
+            "Times that the connection was lost",
+            &counts.lost,
+        ),
+    ] {
+        all.register(name, help, ConstCounter::new(count.load(Relaxed)));
+    }
     text(&all)
 }
 

@@ -78,6 +78,15 @@ impl Sealer {
         )
     }
 
+    /// A key for a purpose, for crates that have their own ciphers.
+    #[must_use]
+    pub(crate) fn derived_key(&self, purpose: &str) -> [u8; KEY_BYTES] {
+        let mut key = [0; KEY_BYTES];
+        let signed = hmac::sign(&self.root, format!("key: {purpose}").as_bytes());
+        key.copy_from_slice(&signed.as_ref()[..KEY_BYTES]);
+        key
+    }
+
     /// Seals `secret`; it opens only together with the same `owner`.
     ///
     /// # Errors

@@ -9,12 +9,14 @@ use std::{
 use tokio_util::task::TaskTracker;
 
 use agent::{AnswerError, ApprovalDecision, InputError, StandingApproval};
+use bus::Bus;
 use domain::{ChatId, EventBody, ProblemCode, Reply, RunId, UserId, event::ReceivedInput};
 use run_registry::{LiveRun, Logged, Runs};
 use serde::{Deserialize, Serialize};
 use store::{Principal, Run, Store, StoreError};
 use tokio::{
     runtime::Handle,
+    sync::Notify,
     time::{Instant, sleep},
 };
 
@@ -22,7 +24,10 @@ use crate::{
     error::ApiError,
     messages,
     platform::{clock::Clock, live_config::LiveConfig},
-    runtime::approvals::{AnswerApproval, not_taken, still_resting},
+    runtime::{
+        approvals::{AnswerApproval, not_taken, still_resting},
+        hints,
+    },
 };
 
 const ANSWER_LIMIT_BYTES: usize = 100_000;
@@ -158,6 +163,9 @@ pub struct Commands {
     pub(crate) set_aside: tokio::sync::Mutex<BTreeSet<RunId>>,
     /// Runs to which commands from other servers are being delivered.
     pub(crate) delivering: Delivering,
+    /// Notified when another server has left a command for a run of this one.
+    pub(crate) hinted: Arc<Notify>,
+    pub(crate) bus: Bus,
     pub(crate) clock: Clock,
     pub(crate) config: LiveConfig,
     pub(crate) runs: Runs,
@@ -166,7 +174,7 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Sends a command to a run on any server. Another server applies it within a second; if it cannot, because another
+    /// Sends a command to a run on any server. Another server applies it within a second, at once with a bus; if it cannot, because another
     /// answer was faster, only the log shows it. Commands to a run that has ended are ignored.
     ///
     /// # Errors
@@ -266,7 +274,9 @@ impl Commands {
             _ if !self.store.is_shared() => Err(still_set_aside()),
             command => {
                 let command = serde_json::to_string(command).map_err(ApiError::internal)?;
-                Ok(self.store.enqueue_command(run.id, &command).await?)
+                self.store.enqueue_command(run.id, &command).await?;
+                hints::tell_command(&self.bus, run.id);
+                Ok(())
             }
         }
     }
@@ -505,6 +515,13 @@ impl Commands {
                 .set_aside
                 .try_lock()
                 .is_ok_and(|set_aside| set_aside.is_empty())
+    }
+
+    /// Whether it may be a run of this server that cannot resume yet.
+    pub(super) fn may_have_aside(&self, run: RunId) -> bool {
+        self.set_aside
+            .try_lock()
+            .map_or(true, |set_aside| set_aside.contains(&run))
     }
 
     /// Whether it is a run of this server that cannot resume yet.

@@ -23,6 +23,14 @@ pub(super) struct Servers {
 
 /// Both, with this model behind them; nothing where there is no PostgreSQL.
 pub(super) async fn start(behaviour: Behaviour) -> Option<Servers> {
+    start_with(behaviour, &[]).await
+}
+
+/// The same with these variables.
+pub(super) async fn start_with(
+    behaviour: Behaviour,
+    environment: &[(&str, &str)],
+) -> Option<Servers> {
     let cluster = Cluster::start().await?;
     let upstream = ScriptedServer::start(behaviour).await.unwrap();
     let server = async || {
@@ -31,6 +39,7 @@ pub(super) async fn start(behaviour: Behaviour) -> Option<Servers> {
         command.env("GLASSHOUSE_LEASE_SECONDS", "4");
         command.env("GLASSHOUSE_SHUTDOWN_DELAY_SECONDS", "0");
         command.env("GLASSHOUSE_DRAIN_SECONDS", "0");
+        command.envs(environment.iter().copied());
         command.env(
             "GLASSHOUSE_APPROVALS",
             r#"[{tool="write_file", then="ask"}]"#,

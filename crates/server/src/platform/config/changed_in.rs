@@ -48,6 +48,7 @@ const PLACES: &[(&str, ChangedIn)] = &[
     ("secret_key_file", Start),
     ("database_url", Start),
     ("database_connections", Start),
+    ("bus_url", Start),
     ("auth", Operator),
     ("session_hours", WebApp),
     ("session_max_hours", WebApp),

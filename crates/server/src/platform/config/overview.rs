@@ -14,7 +14,8 @@ use super::{
 };
 
 /// Settings whose values are never shown.
-const SECRET: [&str; 12] = [
+const SECRET: [&str; 13] = [
+    "bus_url",
     "database_url",
     "knowledge.graph_password",
     "knowledge.qdrant_key",
