@@ -12,7 +12,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   database_url: "عنوان قاعدة بيانات PostgreSQL. فارغ: SQLite في مجلد البيانات.",
   database_connections:
     "أقصى عدد للاتصالات بـ PostgreSQL، من 2 إلى 1000؛ وثلاثة أخرى للإيجار والأوامر والسجلات.",
-  bus_url: "Redis أو Valkey بين الخوادم التي تتشارك قاعدة بيانات: redis://host:6379، أو rediss://:password@host:6379 مع TLS.",
+  bus_url:
+    "Redis أو Valkey بين الخوادم التي تتشارك قاعدة بيانات: redis://host:6379، أو rediss://:password@host:6379 مع TLS.",
   auth: "طريقة المصادقة: «password»، أو «none» التي تجعل الجميع مشرفين.",
   session_hours: "عدد الساعات التي يبقى فيها المتصفح مسجّل الدخول بعد آخر استخدام.",
   session_max_hours: "عدد الساعات التي يلزم بعدها تسجيل الدخول مجددًا مهما كثر الاستخدام.",

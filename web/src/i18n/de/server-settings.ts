@@ -14,7 +14,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   database_url: "Adresse einer PostgreSQL-Datenbank. Leer: SQLite im Datenordner.",
   database_connections:
     "Höchstzahl der Verbindungen zu PostgreSQL, 2 bis 1000; 3 weitere sind für Lease, Befehle und Protokolle.",
-  bus_url: "Redis oder Valkey zwischen Servern mit gemeinsamer Datenbank: `redis://host:6379`, oder `rediss://:password@host:6379` mit TLS.",
+  bus_url:
+    "Redis oder Valkey zwischen Servern mit gemeinsamer Datenbank: `redis://host:6379`, oder `rediss://:password@host:6379` mit TLS.",
   auth: "Wie sich Aufrufende authentifizieren: `password`, oder `none`, das alle zu Admins macht.",
   session_hours: "Stunden, die ein Browser nach der letzten Nutzung angemeldet bleibt.",
   session_max_hours: "Stunden, nach denen sich ein Browser neu anmelden muss, auch bei ständiger Nutzung.",

@@ -13,7 +13,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   database_url: "Dirección de PostgreSQL. Vacío: SQLite en la carpeta de datos.",
   database_connections:
     "Máximo de conexiones a PostgreSQL, de 2 a 1000; 3 más son para la concesión, las órdenes y los registros.",
-  bus_url: "Redis o Valkey entre servidores que comparten una base de datos: redis://host:6379, o rediss://:password@host:6379 con TLS.",
+  bus_url:
+    "Redis o Valkey entre servidores que comparten una base de datos: redis://host:6379, o rediss://:password@host:6379 con TLS.",
   auth: "Cómo se identifican las personas. «none» convierte a todos los de esta máquina en administradores.",
   session_hours: "Horas que un navegador mantiene la sesión tras su último uso.",
   session_max_hours: "Horas tras las que hay que volver a iniciar sesión, por mucho que se use el navegador.",

@@ -13,7 +13,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   database_url: "Adresse de PostgreSQL. Vide : SQLite dans le dossier de données.",
   database_connections:
     "Nombre maximal de connexions à PostgreSQL, de 2 à 1000 ; 3 de plus servent au bail, aux commandes et aux journaux.",
-  bus_url: "Redis ou Valkey entre les serveurs qui partagent une base de données : redis://host:6379, ou rediss://:password@host:6379 avec TLS.",
+  bus_url:
+    "Redis ou Valkey entre les serveurs qui partagent une base de données : redis://host:6379, ou rediss://:password@host:6379 avec TLS.",
   auth: "Mode d’authentification. « none » : tout le monde est administrateur.",
   session_hours: "Heures pendant lesquelles un navigateur reste connecté après sa dernière utilisation.",
   session_max_hours: "Heures après lesquelles un navigateur doit se reconnecter, même s’il est utilisé.",

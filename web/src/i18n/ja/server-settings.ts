@@ -12,7 +12,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   secret_key_file: "その鍵のファイル。たとえば Kubernetes がマウントするもの。",
   database_url: "PostgreSQL データベースのアドレス。空：データフォルダーの SQLite。",
   database_connections: "PostgreSQL への最大接続数（2～1000）。このほかにリース、コマンド、ログ用に 3 本。",
-  bus_url: "データベースを共有するサーバー間の Redis または Valkey：redis://host:6379、TLS では rediss://:password@host:6379。",
+  bus_url:
+    "データベースを共有するサーバー間の Redis または Valkey：redis://host:6379、TLS では rediss://:password@host:6379。",
   auth: "認証方法。「none」では全員が管理者になります。",
   session_hours: "最後の使用後、ブラウザーでログイン状態を保つ時間数。",
   session_max_hours: "使用頻度にかかわらず、ブラウザーで再ログインが必要になるまでの時間数。",

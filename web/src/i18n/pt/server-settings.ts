@@ -12,7 +12,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   database_url: "Endereço de um banco PostgreSQL. Vazio: SQLite na pasta de dados.",
   database_connections:
     "Máximo de conexões com o PostgreSQL, de 2 a 1000; mais 3 são para a concessão, os comandos e os logs.",
-  bus_url: "Redis ou Valkey entre servidores que compartilham um banco de dados: `redis://host:6379`, ou `rediss://:password@host:6379` com TLS.",
+  bus_url:
+    "Redis ou Valkey entre servidores que compartilham um banco de dados: `redis://host:6379`, ou `rediss://:password@host:6379` com TLS.",
   auth: "Como as pessoas se autenticam. `none` torna todos administradores.",
   session_hours: "Horas que um navegador mantém o login após o último uso.",
   session_max_hours: "Horas após as quais é preciso entrar de novo, por mais que o navegador seja usado.",

@@ -12,7 +12,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   database_url: "Адрес PostgreSQL. Пусто: SQLite в папке данных.",
   database_connections:
     "Сколько соединений с PostgreSQL самое большее, от 2 до 1000; ещё 3 нужны для аренды, команд и журналов.",
-  bus_url: "Redis или Valkey между серверами с общей базой данных: redis://host:6379 или rediss://:password@host:6379 с TLS.",
+  bus_url:
+    "Redis или Valkey между серверами с общей базой данных: redis://host:6379 или rediss://:password@host:6379 с TLS.",
   auth: "Как люди подтверждают, кто они. «none» пускает всех на этой машине как администратора.",
   session_hours: "Сколько часов после последнего использования браузер остаётся в системе.",
   session_max_hours:

@@ -12,7 +12,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   secret_key_file: "包含该密钥的文件，例如由 Kubernetes 挂载的文件。",
   database_url: "PostgreSQL 数据库的地址。留空：数据文件夹中的 SQLite。",
   database_connections: "PostgreSQL 的最大连接数，2 到 1000；另有 3 个用于租约、命令和日志。",
-  bus_url: "共享数据库的服务器之间的 Redis 或 Valkey：redis://host:6379，使用 TLS 时为 rediss://:password@host:6379。",
+  bus_url:
+    "共享数据库的服务器之间的 Redis 或 Valkey：redis://host:6379，使用 TLS 时为 rediss://:password@host:6379。",
   auth: "身份验证方式。“none”会让所有人成为管理员。",
   session_hours: "浏览器上次使用后保持登录的小时数。",
   session_max_hours: "无论使用是否频繁，浏览器多少小时后必须重新登录。",
