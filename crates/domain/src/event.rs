@@ -509,6 +509,7 @@ pub enum EventBody {
     RunResumed {
         /// Whether the earlier server had released the run in an orderly way, for example to be updated, rather than crashed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         released: bool,
     },
     /// What stands before this was done, and paid for, by the run that this one is a fork of. The main agent goes on.

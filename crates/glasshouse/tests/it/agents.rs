@@ -1,7 +1,5 @@
 //! Agents that an administrator defines: in the page or in the file, used through every door.
 
-use std::time::Duration;
-
 use reqwest::Method;
 use scripted::{Behaviour, Reply, Request, ScriptedServer, ServerOptions};
 use serde_json::{Value, json};

@@ -157,10 +157,7 @@ impl Leases {
         } = self.lease_times();
         tracing::error!("lost the lease; leaving all runs to other servers");
         // The lease first, so that no run starts from here on. Readers do not wait for a database that may be cut off.
-        let (ended, ()) = tokio::join!(
-            timeout(every, self.store.end_lease()),
-            self.runs.abandon()
-        );
+        let (ended, ()) = tokio::join!(timeout(every, self.store.end_lease()), self.runs.abandon());
         if let Ok(Err(error)) = ended {
             tracing::warn!(%error, "failed to release the old lease; it will expire");
         }
