@@ -57,8 +57,9 @@ pub(crate) async fn record(
     match recorder.keep(events).await {
         Ok(()) => {}
         Err(StoreError::NotOurs) => {
-            // Its readers follow the other server's log.
+            // Its readers read the other server's log on.
             tracing::warn!(run = %live.id, "another server has taken over this run");
+            live.turn_readers_away();
             live.cancel.cancel();
         }
         Err(error) if error.may_pass() => {
