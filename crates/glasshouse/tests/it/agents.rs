@@ -1,5 +1,4 @@
 //! Agents that an administrator defines: in the page or in the file, used through every door.
-
 use reqwest::Method;
 use scripted::{Behaviour, Reply, Request, ScriptedServer, ServerOptions};
 use serde_json::{Value, json};

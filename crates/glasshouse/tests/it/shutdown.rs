@@ -155,7 +155,6 @@ async fn a_native_stream_ends_cleanly_to_be_resumed() {
 #[tokio::test]
 async fn whole_answers_are_refused_for_now() {
     for (path, model) in [
-        ("/v1/chat/completions", "scripted"),
         ("/v1/chat/completions", "glasshouse/agent"),
         ("/v1/messages", "scripted"),
         ("/chat/stream", "scripted"),
