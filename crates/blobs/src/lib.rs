@@ -118,7 +118,7 @@ impl Blobs {
     ///
     /// # Errors
     /// As [`Self::put`].
-    pub async fn put_label(&self, name: &str, text: &str) -> Result<(), Problem> {
+    async fn put_label(&self, name: &str, text: &str) -> Result<(), Problem> {
         self.write(name, Bytes::copy_from_slice(text.as_bytes()))
             .await
     }
@@ -127,7 +127,7 @@ impl Blobs {
     ///
     /// # Errors
     /// As [`Self::get`].
-    pub async fn label(&self, name: &str) -> Result<Option<String>, Problem> {
+    async fn label(&self, name: &str) -> Result<Option<String>, Problem> {
         match self.read(name).await {
             Ok(content) => Ok(Some(String::from_utf8_lossy(&content).into_owned())),
             Err(Problem::Missing(_)) => Ok(None),

@@ -41,7 +41,7 @@ async fn contents_are_stored_read_listed_and_deleted() {
     blobs.put_label("whose", "mine").await.unwrap();
     assert_eq!(blobs.label("whose").await.unwrap().as_deref(), Some("mine"));
     assert_eq!(blobs.label("other").await.unwrap(), None);
-    fs::write(folder.path().join("other.txt"), "of somebody else").unwrap();
+    fs::write(folder.path().join("other.txt"), "of another program").unwrap();
     let mut listed = blobs.keys().await.unwrap();
     let mut expected: Vec<Key> = keys.iter().map(|(key, _)| key.clone()).collect();
     listed.sort();
