@@ -142,7 +142,7 @@ impl Store {
         let query = tx.query(sql).bind(number).json(&sealing.parts)?;
         query
             .number(sealing.file.len() as u64)
-            .bind(&*held.content)
+            .file(&held.content)
             .optional_text(held.object.as_deref())
             .execute()
             .await?;

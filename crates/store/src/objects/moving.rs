@@ -1,11 +1,15 @@
 //! Moves large contents of existing rows to the object storage, or back.
 
+use std::time::Duration;
+
 use super::Held;
 use crate::{
     Store, StoreError,
     query::{Query, Row},
 };
 
+/// Time to read a content from the database, which may be 500 MB.
+const READ_LIMIT: Duration = Duration::from_secs(60);
 /// Rows that are moved before the next look.
 const BATCH: u64 = 20;
 
@@ -139,7 +143,7 @@ impl Store {
         let key = key.iter().map(|name| part(row, name));
         let key: Vec<Part> = key.collect::<Result<_, _>>()?;
         let sql = format!("SELECT content, object FROM {table} WHERE {which}");
-        let query = bind(self.db().built_to_read(sql), &key);
+        let query = bind(self.db().built_to_read(sql), &key).within(READ_LIMIT);
         let Some(found) = query.fetch_optional().await? else {
             return Ok(0);
         };
@@ -170,11 +174,11 @@ impl Store {
             place + 2
         );
         let query = bind(self.db().built(sql), &key)
-            .bind(&*new.content)
+            .file(&new.content)
             .optional_text(new.object.as_deref());
         let query = match &old_key {
             Some(key) => query.text(key),
-            None => query.bind(&*content),
+            None => query.file(&content),
         };
         let outcome = query.execute().await;
         if !matches!(outcome, Ok(1)) {
