@@ -203,7 +203,7 @@ impl Runs {
     }
 
     fn follow_log(&self, run: RunId, after: u64) -> Option<Arc<LogTail>> {
-        if !self.0.store.is_shared() || self.is_stopping() {
+        if !self.0.store.is_shared() || self.0.draining.is_cancelled() {
             return None;
         }
         let mut watched = self.0.remote.lock();
@@ -260,7 +260,7 @@ impl Runs {
             if logs.is_empty() {
                 return;
             }
-            if self.is_stopping() {
+            if self.0.draining.is_cancelled() {
                 self.close_all(&logs);
                 continue;
             }

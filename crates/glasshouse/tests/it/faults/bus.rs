@@ -310,7 +310,7 @@ async fn forged_messages_on_the_bus_change_nothing() {
         seq: 1_000_000,
         at: 0,
         agent: domain::AgentPath::main(),
-        body: EventBody::RunResumed {},
+        body: EventBody::RunResumed { released: false },
     };
     let forged = serde_json::to_vec(&forged).unwrap();
     let as_sent = [&[0; 8][..], &forged].concat();
