@@ -171,7 +171,7 @@ impl Bus {
         self.send(channel, content.into(), None);
     }
 
-    /// The same if anybody listens. Their absence is noted in `audience`, so that the next messages are not sent.
+    /// The same if any server listens. Their absence is noted in `audience`, so that the next messages are not sent.
     pub fn publish_to(&self, audience: &Arc<Audience>, channel: &str, content: impl Into<Bytes>) {
         if let Some(expected) = audience.expected() {
             self.send(
@@ -302,7 +302,7 @@ impl Inner {
         };
         let opened = self.opener().open(name, sealed);
         let Some(content) = opened else {
-            // Anybody who may publish can do this, as often as they like: it is counted and not logged.
+            // Every client that may publish can do this, as often as they like: it is counted and not logged.
             self.counts.rejected.fetch_add(1, Relaxed);
             return;
         };

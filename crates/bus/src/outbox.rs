@@ -17,21 +17,21 @@ const MAX_BYTES: usize = 32 * 1024 * 1024;
 const BATCH: usize = 256;
 const BATCH_BYTES: usize = 1024 * 1024;
 
-/// Whether anybody listens to a channel, as far as its publisher knows.
+/// Whether any server listens to a channel, as far as its publisher knows.
 #[derive(Debug)]
 pub struct Audience(
-    /// Odd while somebody is expected to listen; a new expectation is a new number.
+    /// Odd while a server is expected to listen; a new expectation is a new number.
     AtomicU64,
 );
 
 impl Audience {
-    /// Somebody may listen: the first message finds out.
+    /// A server may listen: the first message finds out.
     #[must_use]
     pub fn expected_at_first() -> Arc<Self> {
         Arc::new(Self(AtomicU64::new(1)))
     }
 
-    /// Notes that somebody listens.
+    /// Notes that a server listens.
     pub fn renew(&self) {
         // Always succeeds, as it always returns a value.
         _ = self.0.fetch_update(SeqCst, SeqCst, |number| {
@@ -44,13 +44,13 @@ impl Audience {
         Some(self.0.load(SeqCst)).filter(|number| number % 2 == 1)
     }
 
-    /// Whether anybody is expected to listen.
+    /// Whether any server is expected to listen.
     #[must_use]
     pub fn is_expected(&self) -> bool {
         self.expected().is_some()
     }
 
-    /// Notes that nobody listened to a message that was sent with this expectation. A newer one stays.
+    /// Notes that no server listened to a message that was sent with this expectation. A newer one stays.
     pub(crate) fn note_absence(&self, expected: u64) {
         _ = self
             .0
@@ -169,7 +169,7 @@ mod tests {
         audience.note_absence(first);
         assert!(
             audience.is_expected(),
-            "somebody came after the message was sent"
+            "a server came after the message was sent"
         );
         audience.note_absence(audience.expected().unwrap());
         assert!(!audience.is_expected());

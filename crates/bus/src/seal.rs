@@ -1,4 +1,4 @@
-//! Seals messages with a key that only the servers have: whoever may publish on the bus can neither read nor forge them.
+//! Seals messages with a key that only the servers have: other clients of the bus can neither read nor forge them.
 //!
 //! A sealed message is the sender's random name, the number of the message, and the ciphertext. Each sender has a key of
 //! its own, derived from its name, so that the number can be the nonce.

@@ -1,7 +1,7 @@
 //! What runs exchange over the bus: the events of runs that other servers read, and the activity of all.
 //!
 //! Events are sent where they are published to local readers, so the same is true for readers elsewhere: an item is
-//! stored before anybody sees it, and a delta that was seen but never stored leaves a number that no other event gets.
+//! stored before a reader sees it, and a delta that was seen but never stored leaves a number that no other event gets.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

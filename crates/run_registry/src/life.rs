@@ -59,7 +59,7 @@ pub(crate) async fn live_through(
         .unwrap_or_else(PoisonError::into_inner)
         .remove(&live.id);
     if runs.draining.is_cancelled() && !live.has_ended() && !given_up {
-        release(&runs, &live).await;
+        Box::pin(release(&runs, &live)).await;
     }
     live.close();
     if given_up {

@@ -180,10 +180,7 @@ async fn refuses_the_schema_of_a_newer_version() {
     sqlx::query(sql).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
     let outcome = Store::open(&folder.url()).await.map(drop);
-    assert!(
-        matches!(outcome, Err(StoreError::Corrupt(_))),
-        "{outcome:?}"
-    );
+    assert!(matches!(outcome, Err(StoreError::Schema(_))), "{outcome:?}");
 }
 
 #[tokio::test]

@@ -231,7 +231,15 @@ fn the_compose_file_names_what_there_is() {
             other == "glasshouse" || service["profiles"][0].as_str() == Some(other),
             "{other} starts unasked"
         );
-        for volume in service["volumes"].as_sequence().unwrap() {
+        let service = service.as_mapping().unwrap();
+        let volumes = service
+            .iter()
+            .find(|(key, _)| key.as_str() == Some("volumes"));
+        for volume in volumes
+            .and_then(|(_, volumes)| volumes.as_sequence())
+            .into_iter()
+            .flatten()
+        {
             used.insert(volume.as_str().unwrap().split(':').next().unwrap());
         }
     }

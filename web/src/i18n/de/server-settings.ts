@@ -33,8 +33,10 @@ export const serverSettings: Readonly<Record<string, string>> = {
   body_memory_mb: "Arbeitsspeicher für die Anfragen aller Angemeldeten zusammen, in MB.",
   connection_limit: "Höchstzahl offener Verbindungen.",
   connections_per_address: "Höchstzahl inaktiver Verbindungen von einer Adresse.",
-  shutdown_delay_seconds: "Mit PostgreSQL: Sekunden nach SIGTERM, in denen der Server noch Anfragen annimmt, während `/readyz` 503 antwortet.",
-  drain_seconds: "Sekunden, die laufende Modellaufrufe, Werkzeugaufrufe und Anfragen beim Stoppen zum Abschließen haben.",
+  shutdown_delay_seconds:
+    "Mit PostgreSQL: Sekunden nach SIGTERM, in denen der Server noch Anfragen annimmt, während `/readyz` 503 antwortet.",
+  drain_seconds:
+    "Sekunden, die laufende Modellaufrufe, Werkzeugaufrufe und Anfragen beim Stoppen zum Abschließen haben.",
   lease_seconds:
     "Mit PostgreSQL: Sekunden, nach denen ein anderer Server die Ausführungen eines verstummten übernimmt, 2 bis 3600.",
   approvals: "Regeln für Tool-Aufrufe, die eine Genehmigung brauchen, zusätzlich zu denen der Tools selbst.",

@@ -33,8 +33,10 @@ export const serverSettings: Readonly<Record<string, string>> = {
   body_memory_mb: "Memoria para las solicitudes que se reciben, en MB.",
   connection_limit: "Máximo de conexiones abiertas; las demás esperan.",
   connections_per_address: "Máximo de conexiones inactivas desde una misma dirección.",
-  shutdown_delay_seconds: "Con PostgreSQL: segundos tras SIGTERM en los que el servidor aún acepta solicitudes mientras `/readyz` responde 503.",
-  drain_seconds: "Segundos que tienen las llamadas a modelos y herramientas y las solicitudes en curso para terminar al detener el servidor.",
+  shutdown_delay_seconds:
+    "Con PostgreSQL: segundos tras SIGTERM en los que el servidor aún acepta solicitudes mientras `/readyz` responde 503.",
+  drain_seconds:
+    "Segundos que tienen las llamadas a modelos y herramientas y las solicitudes en curso para terminar al detener el servidor.",
   lease_seconds:
     "Con PostgreSQL: segundos tras los que otro servidor asume las ejecuciones de uno que ha dejado de responder.",
   approvals:

@@ -32,8 +32,10 @@ export const serverSettings: Readonly<Record<string, string>> = {
   body_memory_mb: "Mémoire pour les requêtes en cours de réception, en Mo.",
   connection_limit: "Nombre maximal de connexions ouvertes ; les autres attendent.",
   connections_per_address: "Nombre maximal de connexions inactives depuis une même adresse.",
-  shutdown_delay_seconds: "Avec PostgreSQL : secondes après SIGTERM pendant lesquelles le serveur accepte encore des requêtes, `/readyz` répondant 503.",
-  drain_seconds: "Secondes accordées aux appels de modèles, aux appels d’outils et aux requêtes en cours lors de l’arrêt du serveur.",
+  shutdown_delay_seconds:
+    "Avec PostgreSQL : secondes après SIGTERM pendant lesquelles le serveur accepte encore des requêtes, `/readyz` répondant 503.",
+  drain_seconds:
+    "Secondes accordées aux appels de modèles, aux appels d’outils et aux requêtes en cours lors de l’arrêt du serveur.",
   lease_seconds:
     "Avec PostgreSQL : secondes après lesquelles un autre serveur reprend les exécutions d’un serveur muet.",
   approvals:

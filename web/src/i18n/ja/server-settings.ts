@@ -31,7 +31,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   body_memory_mb: "すべてのリクエスト本文に使うメモリ（MB）。",
   connection_limit: "同時に開ける接続の最大数。超えた接続は待機します。",
   connections_per_address: "1 つのアドレスからのアイドル接続の最大数。",
-  shutdown_delay_seconds: "PostgreSQL の場合：SIGTERM の後、`/readyz` が 503 を返しながら要求を受け付け続ける秒数。",
+  shutdown_delay_seconds:
+    "PostgreSQL の場合：SIGTERM の後、`/readyz` が 503 を返しながら要求を受け付け続ける秒数。",
   drain_seconds: "サーバーの停止時に、処理中のモデル呼び出し、ツール呼び出し、リクエストの完了を待つ秒数。",
   lease_seconds:
     "PostgreSQL を複数のサーバーで使う場合、応答のないサーバーの実行を別のサーバーが引き継ぐまでの秒数。",

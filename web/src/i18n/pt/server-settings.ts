@@ -31,8 +31,10 @@ export const serverSettings: Readonly<Record<string, string>> = {
   body_memory_mb: "Memória para as solicitações recebidas, em MB.",
   connection_limit: "Máximo de conexões abertas.",
   connections_per_address: "Máximo de conexões ociosas de um mesmo endereço.",
-  shutdown_delay_seconds: "Com PostgreSQL: segundos após SIGTERM em que o servidor ainda aceita solicitações enquanto `/readyz` responde 503.",
-  drain_seconds: "Segundos que as chamadas de modelos e ferramentas e as solicitações em curso têm para terminar ao encerrar o servidor.",
+  shutdown_delay_seconds:
+    "Com PostgreSQL: segundos após SIGTERM em que o servidor ainda aceita solicitações enquanto `/readyz` responde 503.",
+  drain_seconds:
+    "Segundos que as chamadas de modelos e ferramentas e as solicitações em curso têm para terminar ao encerrar o servidor.",
   lease_seconds:
     "Com PostgreSQL: segundos após os quais outro servidor assume as execuções de um que parou de responder.",
   approvals:

@@ -30,7 +30,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   body_memory_mb: "所有请求正文共用的内存，MB。",
   connection_limit: "同时打开的连接数上限；超出时需等待。",
   connections_per_address: "每个地址的空闲连接数上限。",
-  shutdown_delay_seconds: "使用 PostgreSQL 时：收到 SIGTERM 后，`/readyz` 返回 503 而服务器仍接受请求的秒数。",
+  shutdown_delay_seconds:
+    "使用 PostgreSQL 时：收到 SIGTERM 后，`/readyz` 返回 503 而服务器仍接受请求的秒数。",
   drain_seconds: "服务器停止时，等待进行中的模型调用、工具调用和请求结束的秒数。",
   lease_seconds: "多台服务器共用 PostgreSQL 时：一台无响应多少秒后由另一台接管其运行。",
   approvals: "除工具自身要求之外，哪些工具调用需要批准的规则。",

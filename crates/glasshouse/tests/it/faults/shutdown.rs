@@ -281,6 +281,10 @@ async fn survivors_share_the_runs_of_a_dead_server() {
     while let Some(begun) = beginning.join_next().await {
         begun.unwrap();
     }
+    until("all ask their model", async || {
+        upstream.requests().len() == LEFT
+    })
+    .await;
     let mut database = PgConnection::connect(&cluster.url()).await.unwrap();
     let mut owners = async || {
         let sql =
@@ -310,7 +314,7 @@ async fn survivors_share_the_runs_of_a_dead_server() {
         after.values().all(|runs| *runs as usize >= LEFT / 5),
         "both have some: {after:?}"
     );
-    until("they ask their model", async || {
+    until("they ask their model again", async || {
         upstream.requests().len() == 2 * LEFT
     })
     .await;

@@ -103,10 +103,10 @@ async fn forward(
     }
 }
 
-async fn server(database_url: &str, upstream: &ScriptedServer) -> Program {
+async fn server(database_url: &str, upstream: &ScriptedServer, lease_seconds: &str) -> Program {
     let mut command = Program::command(&new_folder(), &upstream.base_url());
     command.env("GLASSHOUSE_DATABASE_URL", database_url);
-    command.env("GLASSHOUSE_LEASE_SECONDS", "4");
+    command.env("GLASSHOUSE_LEASE_SECONDS", lease_seconds);
     Program::spawn(command).await
 }
 
@@ -119,7 +119,7 @@ async fn a_run_goes_on_after_its_connections_have_gone_silent() {
     let upstream = ScriptedServer::start(Behaviour::always(words(100, 25.0)))
         .await
         .unwrap();
-    let server = server(&cluster.url_at(link.port), &upstream).await;
+    let server = server(&cluster.url_at(link.port), &upstream, "12").await;
     let run = begin(&server).await;
     let mut reader = watch(&server, &run).await;
     reader.until(is("text_delta")).await;
@@ -143,8 +143,8 @@ async fn a_server_that_cannot_store_events_leaves_its_runs_to_another() {
     let upstream = ScriptedServer::start(Behaviour::always(words(100, 25.0)))
         .await
         .unwrap();
-    let a = server(&cluster.url_at(link.port), &upstream).await;
-    let b = server(&cluster.url(), &upstream).await;
+    let a = server(&cluster.url_at(link.port), &upstream, "4").await;
+    let b = server(&cluster.url(), &upstream, "4").await;
     let run = begin(&a).await;
     let mut at_b = watch(&b, &run).await;
     at_b.until(is("text_delta")).await;
