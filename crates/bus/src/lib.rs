@@ -302,7 +302,7 @@ impl Inner {
         };
         let opened = self.opener().open(name, sealed);
         let Some(content) = opened else {
-            // Every client that may publish can do this, as often as they like: it is counted and not logged.
+            // Every client that may publish can do this, as often as it likes: it is counted and not logged.
             self.counts.rejected.fetch_add(1, Relaxed);
             return;
         };
