@@ -48,8 +48,8 @@ async fn cut_off(door: &Door, request: RequestBuilder) -> String {
 }
 
 fn last_data(text: &str) -> Value {
-    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
-    serde_json::from_str(data.last().unwrap()).unwrap()
+    let mut data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    serde_json::from_str(data.next_back().unwrap()).unwrap()
 }
 
 #[tokio::test]
