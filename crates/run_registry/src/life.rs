@@ -91,7 +91,7 @@ async fn work(
             let outlives_server = prepared.spec.outlives_server();
             let hand_over = match outlives_server {
                 true => runs.draining.clone(),
-                // Nobody else could go on with it.
+                // No other server could continue it.
                 false => CancellationToken::new(),
             };
             let stop = StopSignals {

@@ -160,7 +160,7 @@ impl RemoteLog {
         Ok(!asked_lately)
     }
 
-    /// When to look again.
+    /// The time of the next poll.
     fn due(&self, began: Instant, feed_is_up: bool) -> Instant {
         let now = Instant::now();
         if !self.ahead.is_empty() || self.found_at.elapsed() < QUIET_AFTER {

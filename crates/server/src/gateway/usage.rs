@@ -281,8 +281,19 @@ impl Usage {
             .iter()
             .map(|(subject, amount)| (subject.to_string(), MinuteUsage::from(*amount)))
             .collect();
-        let totals = self.store.add_minute_usage(minute, &added).await?;
+        let totals = self.store.add_minute_usage(minute, &added).await;
         let mut books = self.lock();
+        let totals = match totals {
+            Ok(totals) => totals,
+            Err(error) => {
+                for (subject, amount) in shared {
+                    if let Some(account) = books.accounts.get_mut(&subject) {
+                        account.is_not_shared(now, minute, amount);
+                    }
+                }
+                return Err(error);
+            }
+        };
         for ((subject, _), total) in shared.into_iter().zip(totals) {
             if let Some(account) = books.accounts.get_mut(&subject) {
                 account.is_shared(now, minute, total.into());
@@ -403,13 +414,17 @@ impl Usage {
         limits.into_iter().map(standing).collect()
     }
 
-    /// Tells the other servers what active subjects with limits per minute have used within the current minute.
+    /// Tells the other servers what has been used within the current minute since the last call began.
     pub(crate) async fn share_minutes(&self) -> Result<(), StoreError> {
         let rules = self.rules();
         if !self.store.is_shared() || !rules.have_minutes() {
             return Ok(());
         }
-        let subjects = self.lock().accounts.keys().cloned().collect();
+        let accounts = |books: &Books| {
+            let unshared = books.accounts.iter().filter(|(_, it)| it.has_unshared());
+            unshared.map(|(subject, _)| subject.clone()).collect()
+        };
+        let subjects = accounts(&self.lock());
         self.share_minute(subjects).await
     }
 

@@ -1,5 +1,5 @@
-//! Connections to PostgreSQL that go silent, as when a firewall or a failover swallows them: nobody says that they are
-//! gone, so only a time limit finds out.
+//! Connections to PostgreSQL that go silent, as when a firewall or a failover drops their packets: no error is reported,
+//! so only a time limit detects it.
 
 use std::sync::{
     Arc,

@@ -255,6 +255,20 @@ impl Account {
         (self.minute(), unshared)
     }
 
+    /// Whether the other servers do not know all usage of the current minute.
+    pub(super) fn has_unshared(&self) -> bool {
+        self.minute.unshared != Amount::default()
+    }
+
+    /// Takes back [`Self::share`]: the other servers did not hear of it.
+    pub(super) fn is_not_shared(&mut self, now: i64, minute: i64, amount: Amount) {
+        self.roll(now);
+        if self.minute() == minute {
+            self.minute.shared.take(amount);
+            self.minute.unshared += amount;
+        }
+    }
+
     /// Takes over what all servers have used within that minute.
     pub(super) fn is_shared(&mut self, now: i64, minute: i64, total: Amount) {
         self.roll(now);
