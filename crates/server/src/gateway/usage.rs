@@ -414,18 +414,22 @@ impl Usage {
         limits.into_iter().map(standing).collect()
     }
 
-    /// Tells the other servers what has been used within the current minute since the last call began.
+    /// Exchanges with the other servers what has been used within the current minute, for accounts that have used anything.
     pub(crate) async fn share_minutes(&self) -> Result<(), StoreError> {
         let rules = self.rules();
         if !self.store.is_shared() || !rules.have_minutes() {
             return Ok(());
         }
-        let accounts = |books: &Books| {
-            let unshared = books.accounts.iter().filter(|(_, it)| it.has_unshared());
-            unshared.map(|(subject, _)| subject.clone()).collect()
+        let now = self.clock.now_ms();
+        let used: Vec<Subject> = {
+            let mut books = self.lock();
+            let used = books.accounts.iter_mut();
+            used.filter_map(|(subject, account)| {
+                account.is_used_this_minute(now).then(|| subject.clone())
+            })
+            .collect()
         };
-        let subjects = accounts(&self.lock());
-        self.share_minute(subjects).await
+        self.share_minute(used).await
     }
 
     /// Flushes new usage to the database. On failure it stays in memory and is retried on the next flush.

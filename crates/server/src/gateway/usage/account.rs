@@ -184,7 +184,7 @@ impl Window {
 }
 
 /// The usage of the current minute beyond this process.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct SharedMinute {
     /// What the other servers have used.
     elsewhere: Amount,
@@ -255,9 +255,17 @@ impl Account {
         (self.minute(), unshared)
     }
 
-    /// Whether the other servers do not know all usage of the current minute.
-    pub(super) fn has_unshared(&self) -> bool {
-        self.minute.unshared != Amount::default()
+    /// Whether anything was used within the current minute, here or elsewhere.
+    pub(super) fn is_used_this_minute(&mut self, now: i64) -> bool {
+        self.roll(now);
+        let SharedMinute {
+            elsewhere,
+            shared,
+            unshared,
+        } = self.minute;
+        [elsewhere, shared, unshared]
+            .iter()
+            .any(|it| *it != Amount::default())
     }
 
     /// Takes back [`Self::share`]: the other servers did not hear of it.
