@@ -17,7 +17,7 @@ use std::{
 use bytes::Bytes;
 use tokio::{
     sync::{Notify, mpsc, watch},
-    time::{sleep, timeout},
+    time::sleep,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -29,8 +29,6 @@ use seal::{Opener, Sealer};
 /// The pause before connecting again: first and maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// How long a counter may take to answer.
-const COUNTER_TIMEOUT: Duration = Duration::from_millis(250);
 /// Length of the key, bytes.
 pub const KEY_BYTES: usize = 32;
 
@@ -91,7 +89,7 @@ pub struct Bus(Option<Arc<Inner>>);
 
 struct Inner {
     client: redis::Client,
-    /// Begins the names of channels and counters: servers with another key use others.
+    /// Begins the names of channels: servers with another key use others.
     prefix: String,
     outbox: Outbox,
     sealer: Sealer,
@@ -100,8 +98,6 @@ struct Inner {
     /// Notified when they change.
     subscriptions_changed: Notify,
     is_up: watch::Sender<bool>,
-    /// Of the current session.
-    connection: Mutex<Option<redis::aio::MultiplexedConnection>>,
     counts: Counts,
 }
 
@@ -136,7 +132,6 @@ impl Bus {
             subscribers: Mutex::default(),
             subscriptions_changed: Notify::new(),
             is_up: watch::channel(false).0,
-            connection: Mutex::default(),
             counts: Counts::default(),
         }))))
     }
@@ -213,31 +208,6 @@ impl Bus {
         }
     }
 
-    /// Adds to a counter of all servers, which is forgotten `lifetime` after its first use. Returns its value, or `None`
-    /// if the bus does not answer at once.
-    pub async fn increment(&self, name: &str, by: u64, lifetime: Duration) -> Option<u64> {
-        let inner = self.0.as_ref().filter(|_| self.is_up())?;
-        let mut connection = inner.connection().clone()?;
-        let key = format!("{}:count:{name}", inner.prefix);
-        let mut pipeline = redis::pipe();
-        pipeline.atomic();
-        let lifetime_ms = u64::try_from(lifetime.as_millis())
-            .unwrap_or(u64::MAX)
-            .max(1);
-        let set = pipeline
-            .cmd("SET")
-            .arg(&key)
-            .arg(0)
-            .arg("PX")
-            .arg(lifetime_ms);
-        set.arg("NX").ignore().cmd("INCRBY").arg(&key).arg(by);
-        let counted = pipeline.query_async::<(u64,)>(&mut connection);
-        match timeout(COUNTER_TIMEOUT, counted).await {
-            Ok(Ok((value,))) => Some(value),
-            Ok(Err(_)) | Err(_) => None,
-        }
-    }
-
     /// Connects once, to test whether that is possible.
     ///
     /// # Errors
@@ -281,8 +251,7 @@ impl Inner {
         }
     }
 
-    fn go_up(&self, connection: redis::aio::MultiplexedConnection) {
-        *self.connection() = Some(connection);
+    fn go_up(&self) {
         // What was written before the interruption is of no use any more.
         self.outbox.clear();
         self.is_up.send_replace(true);
@@ -291,7 +260,6 @@ impl Inner {
 
     /// Returns whether it was up.
     fn go_down(&self) -> bool {
-        *self.connection() = None;
         self.is_up.send_replace(false)
     }
 
@@ -331,12 +299,6 @@ impl Inner {
 
     fn subscribers(&self) -> MutexGuard<'_, HashMap<Arc<str>, mpsc::Sender<Delivery>>> {
         self.subscribers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn connection(&self) -> MutexGuard<'_, Option<redis::aio::MultiplexedConnection>> {
-        self.connection
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }

@@ -58,7 +58,7 @@ fn silent() -> BusError {
 }
 
 async fn talk(bus: &Inner, (commands, (sink, stream)): Connections) -> BusError {
-    bus.go_up(commands.clone());
+    bus.go_up();
     tokio::select! {
         error = receive(bus, stream) => error,
         error = subscribe(bus, sink, commands.clone()) => error,

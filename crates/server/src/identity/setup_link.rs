@@ -1,7 +1,5 @@
 //! The token of the set-up link, which all servers on a database share.
 
-use std::collections::BTreeMap;
-
 use data_encoding::BASE64;
 use llm::Secret;
 use serde_json::{Value, json};
@@ -17,15 +15,14 @@ const SETTING: &str = "setup_token";
 /// # Errors
 /// If the database or the system's randomness fails.
 pub(crate) async fn token(store: &Store, sealer: &Sealer) -> anyhow::Result<Secret> {
-    let sealed = sealer.seal(SETTING, &random_token("")?)?;
-    let new = json!(BASE64.encode(&sealed));
-    if let Some(token) = opened(sealer, &store.setting_or(SETTING, &new).await?) {
-        return Ok(token);
+    let token = random_token("")?;
+    let new = json!(BASE64.encode(&sealer.seal(SETTING, &token)?));
+    if let Some(known) = opened(sealer, &store.setting_or(SETTING, &new).await?) {
+        return Ok(known);
     }
     // It was sealed with a key that is lost.
-    let change = BTreeMap::from([(SETTING.to_owned(), Some(new.clone()))]);
-    store.change_settings(&change).await?;
-    Ok(opened(sealer, &new).unwrap_or_else(|| Secret::new("")))
+    store.put_setting(SETTING, &new).await?;
+    Ok(token)
 }
 
 fn opened(sealer: &Sealer, stored: &Value) -> Option<Secret> {

@@ -30,7 +30,7 @@ struct Redis {
 }
 
 impl Redis {
-    /// Starts one; nothing where there is no program for it.
+    /// Starts one; `None` if its program is not installed.
     async fn start() -> Option<Self> {
         let set = |wanted: &str| {
             env::vars_os()
@@ -112,7 +112,7 @@ async fn until_bus_is(state: u64, servers: [&Program; 2]) {
     }
 }
 
-/// Both servers with a bus; nothing where PostgreSQL or Redis is missing.
+/// Both servers with a bus; `None` if PostgreSQL or Redis is not installed.
 async fn with_bus(behaviour: Behaviour) -> Option<(Servers, Redis)> {
     let redis = Redis::start().await?;
     let servers = start_with(behaviour, &[("GLASSHOUSE_BUS_URL", &redis.url())]).await?;

@@ -103,6 +103,14 @@ async fn forward(
     }
 }
 
+/// A database with a link to it, and a model that answers for four seconds; `None` if PostgreSQL is not installed.
+async fn start() -> Option<(Cluster, Link, ScriptedServer)> {
+    let cluster = Cluster::start().await?;
+    let link = Link::to(cluster.port()).await;
+    let answer = Behaviour::always(words(100, 25.0));
+    Some((cluster, link, ScriptedServer::start(answer).await.unwrap()))
+}
+
 async fn server(database_url: &str, upstream: &ScriptedServer, lease_seconds: &str) -> Program {
     let mut command = Program::command(&new_folder(), &upstream.base_url());
     command.env("GLASSHOUSE_DATABASE_URL", database_url);
@@ -112,13 +120,9 @@ async fn server(database_url: &str, upstream: &ScriptedServer, lease_seconds: &s
 
 #[tokio::test]
 async fn a_run_goes_on_after_its_connections_have_gone_silent() {
-    let Some(cluster) = Cluster::start().await else {
+    let Some((cluster, link, upstream)) = start().await else {
         return;
     };
-    let link = Link::to(cluster.port()).await;
-    let upstream = ScriptedServer::start(Behaviour::always(words(100, 25.0)))
-        .await
-        .unwrap();
     let server = server(&cluster.url_at(link.port), &upstream, "12").await;
     let run = begin(&server).await;
     let mut reader = watch(&server, &run).await;
@@ -136,13 +140,9 @@ async fn a_run_goes_on_after_its_connections_have_gone_silent() {
 
 #[tokio::test]
 async fn a_server_that_cannot_store_events_leaves_its_runs_to_another() {
-    let Some(cluster) = Cluster::start().await else {
+    let Some((cluster, link, upstream)) = start().await else {
         return;
     };
-    let link = Link::to(cluster.port()).await;
-    let upstream = ScriptedServer::start(Behaviour::always(words(100, 25.0)))
-        .await
-        .unwrap();
     let a = server(&cluster.url_at(link.port), &upstream, "4").await;
     let b = server(&cluster.url(), &upstream, "4").await;
     let run = begin(&a).await;
