@@ -25,6 +25,13 @@ EVERYTHING = {
     "publicUrl": "https://ai.example.org",
     "trustedProxies": ["10.0.0.0/8", "192.0.2.1"],
     "bus": {"existingSecret": "bus"},
+    "objectStorage": {
+        "url": "s3://contents/ai",
+        "endpoint": "https://s3.example.org",
+        "region": "eu-1",
+        "existingSecret": "s3",
+        "accessKeyKey": "id",
+    },
     "modelKeys": {"existingSecret": "models"},
     "env": {"GLASSHOUSE_LIMITS_STEPS": "30"},
     "extraEnv": [{"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
@@ -204,6 +211,29 @@ class Rendered(unittest.TestCase):
             self.assertEqual(drain, str(seconds[2]))
             self.assertEqual("lifecycle" in container(deployment), seconds[0] > 0)
 
+    def test_an_object_storage_is_opened_with_its_secret(self):
+        of = variables(one(chart.render(EVERYTHING), "Deployment"))
+        named = {name.removeprefix("GLASSHOUSE_OBJECT_STORAGE_"): of[name] for name in of if "OBJECT_STORAGE" in name}
+        values = {name: variable["value"] for name, variable in named.items() if "value" in variable}
+        self.assertEqual(
+            values,
+            {
+                "URL": "s3://contents/ai",
+                "ENDPOINT": "https://s3.example.org",
+                "REGION": "eu-1",
+                "PATH_STYLE": "true",
+            },
+        )
+        keys = {name: variable["valueFrom"]["secretKeyRef"] for name, variable in named.items() if name not in values}
+        self.assertEqual(
+            keys,
+            {"ACCESS_KEY": {"name": "s3", "key": "id"}, "SECRET_KEY": {"name": "s3", "key": "secret-key"}},
+        )
+        google = {"url": "gs://contents", "existingSecret": "gcs", "accessKeyKey": ""}
+        of = variables(one(chart.render({"objectStorage": google}), "Deployment"))
+        self.assertNotIn("GLASSHOUSE_OBJECT_STORAGE_ACCESS_KEY", of)
+        self.assertIn("GLASSHOUSE_OBJECT_STORAGE_SECRET_KEY", of)
+
     def test_variables_are_set_once(self):
         names = [variable["name"] for variable in container(one(chart.render(EVERYTHING), "Deployment"))["env"]]
         self.assertEqual(len(names), len(set(names)), names)
@@ -217,6 +247,8 @@ class Rendered(unittest.TestCase):
             ({"ingress": {"enabled": True}}, "ingress.hosts"),
             ({"httpRoute": {"enabled": True}}, "parentRefs"),
             ({"metrics": {"serviceMonitor": {"enabled": True}}}, "administrator's API key"),
+            ({"objectStorage": {"existingSecret": "s3"}}, "objectStorage.url"),
+            ({"objectStorage": {"url": "https://s3.example.org"}}, "objectStorage"),
             ({"replicas": 0}, "replicas"),
             ({"replica": 3}, "replica"),
             ({"env": {"GLASSHOUSE_LIMITS_STEPS": 30}}, "GLASSHOUSE_LIMITS_STEPS"),

@@ -56,6 +56,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and .Values.autoscaling.enabled (not (or .Values.autoscaling.activeRuns.enabled .Values.autoscaling.cpu.enabled)) }}
 {{- fail "autoscaling.enabled needs autoscaling.activeRuns.enabled or autoscaling.cpu.enabled" }}
 {{- end }}
+{{- if and .Values.objectStorage.existingSecret (not .Values.objectStorage.url) }}
+{{- fail "objectStorage.existingSecret is set without objectStorage.url" }}
+{{- end }}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) }}
 {{- fail "ingress.enabled needs ingress.hosts" }}
 {{- end }}
@@ -93,6 +96,28 @@ capabilities:
       key: {{ .from.key }}
 {{- end }}
 
+{{/* What opens the object storage. */}}
+{{- define "glasshouse.objectStorageEnv" -}}
+- name: GLASSHOUSE_OBJECT_STORAGE_URL
+  value: {{ .url | quote }}
+{{- if .endpoint }}
+- name: GLASSHOUSE_OBJECT_STORAGE_ENDPOINT
+  value: {{ .endpoint | quote }}
+{{- end }}
+{{- if .region }}
+- name: GLASSHOUSE_OBJECT_STORAGE_REGION
+  value: {{ .region | quote }}
+{{- end }}
+- name: GLASSHOUSE_OBJECT_STORAGE_PATH_STYLE
+  value: {{ .pathStyle | quote }}
+{{- if .existingSecret }}
+{{- if .accessKeyKey }}
+{{ include "glasshouse.fromSecret" (dict "name" "GLASSHOUSE_OBJECT_STORAGE_ACCESS_KEY" "from" (dict "existingSecret" .existingSecret "key" .accessKeyKey)) }}
+{{- end }}
+{{ include "glasshouse.fromSecret" (dict "name" "GLASSHOUSE_OBJECT_STORAGE_SECRET_KEY" "from" (dict "existingSecret" .existingSecret "key" .secretKeyKey)) }}
+{{- end }}
+{{- end }}
+
 {{/* What opens the database. */}}
 {{- define "glasshouse.databaseEnv" -}}
 {{- if .Values.database.existingSecret }}
@@ -122,6 +147,9 @@ capabilities:
 {{- end }}
 {{- if .Values.bus.existingSecret }}
 {{ include "glasshouse.fromSecret" (dict "name" "GLASSHOUSE_BUS_URL" "from" .Values.bus) }}
+{{- end }}
+{{- if .Values.objectStorage.url }}
+{{ include "glasshouse.objectStorageEnv" .Values.objectStorage }}
 {{- end }}
 - name: GLASSHOUSE_SHUTDOWN_DELAY_SECONDS
   value: {{ .Values.shutdown.delaySeconds | quote }}
