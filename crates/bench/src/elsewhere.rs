@@ -2,8 +2,8 @@
 //! writes, what that costs the database, and how soon commands from elsewhere are obeyed.
 
 use std::{
+    net::SocketAddr,
     path::Path,
-    process::{Command, Stdio},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -11,7 +11,6 @@ use anyhow::Context;
 use memchr::memmem;
 use scripted::{Behaviour, Finish, Reply, ScriptedServer, ServerOptions, Step};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
 use tokio::{
     sync::watch,
     task::JoinSet,
@@ -20,7 +19,7 @@ use tokio::{
 
 use crate::{
     client::Client,
-    process::Process,
+    engines::{Database, Engines, Redis, SECRET_KEY},
     program::{Program, Setup},
     table::{percentile, print_grid},
     turns::until_model_known,
@@ -31,15 +30,6 @@ const READERS: [usize; 6] = [0, 1, 10, 100, 500, 2000];
 const TOKENS_PER_SECOND: f64 = 30.0;
 const MEASURED_FOR: Duration = Duration::from_secs(10);
 const COMMANDS: usize = 60;
-const SECRET_KEY: &str = "qZ8mJ0c1Yt3rVb7nKx5wEo2uHs6pLd9fGa4iRy0zTkM=";
-
-/// What the servers need to share.
-pub(crate) struct Engines<'a> {
-    /// A PostgreSQL with the right to create databases.
-    pub(crate) postgres: &'a str,
-    /// The program of Redis or Valkey; `None` to measure without a bus only.
-    pub(crate) redis: Option<&'a Path>,
-}
 
 pub(crate) async fn measure(
     program: &Path,
@@ -52,40 +42,6 @@ pub(crate) async fn measure(
         measure_with(program, engines.postgres, Some(&redis.url), quick).await?;
     }
     Ok(())
-}
-
-/// A private Redis, killed when it is dropped.
-struct Redis {
-    process: Process,
-    url: String,
-}
-
-impl Redis {
-    async fn start(program: &Path) -> anyhow::Result<Self> {
-        let free = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-        let address = free.local_addr()?;
-        drop(free);
-        let mut command = Command::new(program);
-        command
-            .args(["--bind", "127.0.0.1", "--save", "", "--port"])
-            .arg(address.port().to_string())
-            .stdout(Stdio::null());
-        let process = Process::start(&mut command)?;
-        for _ in 0..200 {
-            if tokio::net::TcpStream::connect(address).await.is_ok() {
-                let url = format!("redis://{address}");
-                return Ok(Self { process, url });
-            }
-            sleep(Duration::from_millis(25)).await;
-        }
-        anyhow::bail!("{} did not start", program.display())
-    }
-}
-
-impl Drop for Redis {
-    fn drop(&mut self) {
-        self.process.end();
-    }
 }
 
 async fn measure_with(
@@ -156,10 +112,11 @@ async fn measure_with(
         )],
     );
     drop((here, elsewhere));
-    database.drop_it(postgres).await
+    database.drop_it().await
 }
 
-fn long_answer() -> Reply {
+/// An answer of 30 seconds.
+pub(crate) fn long_answer() -> Reply {
     Reply::stream(&[
         Step::Text {
             text: "token ".repeat(900),
@@ -171,51 +128,9 @@ fn long_answer() -> Reply {
     ])
 }
 
-/// A database of its own.
-struct Database {
-    name: String,
-    url: String,
-    connection: PgConnection,
-}
-
-impl Database {
-    async fn create(server: &str) -> anyhow::Result<Self> {
-        let name = format!("bench_{}", std::process::id());
-        let mut connection = PgConnection::connect(server).await?;
-        let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
-        connection.execute(AssertSqlSafe(sql)).await?;
-        let sql = format!("CREATE DATABASE {name}");
-        connection.execute(AssertSqlSafe(sql)).await?;
-        let (before, _) = server
-            .rsplit_once('/')
-            .context("the URL names no database")?;
-        Ok(Self {
-            url: format!("{before}/{name}"),
-            name,
-            connection,
-        })
-    }
-
-    /// Transactions so far, each of which is one statement of a reader or of the background.
-    async fn transactions(&mut self) -> anyhow::Result<f64> {
-        let sql = "SELECT CAST(xact_commit AS FLOAT8) FROM pg_stat_database WHERE datname = $1";
-        let row = sqlx::query(sql)
-            .bind(&self.name)
-            .fetch_one(&mut self.connection)
-            .await?;
-        Ok(row.get(0))
-    }
-
-    async fn drop_it(mut self, _server: &str) -> anyhow::Result<()> {
-        let sql = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
-        self.connection.execute(AssertSqlSafe(sql)).await?;
-        Ok(())
-    }
-}
-
 /// Starts a run and returns its id.
-async fn begin(server: &Program) -> anyhow::Result<String> {
-    let mut client = Client::connect(server.address).await?;
+pub(crate) async fn begin(server: SocketAddr) -> anyhow::Result<String> {
+    let mut client = Client::connect(server).await?;
     let (_, chat) = client.call("POST", "/api/v1/chats", "{}").await?;
     let chat: Value = serde_json::from_slice(&chat)?;
     let chat = chat["id"].as_str().context("a chat without an id")?;
@@ -229,8 +144,8 @@ async fn begin(server: &Program) -> anyhow::Result<String> {
         .to_owned())
 }
 
-async fn stop(server: &Program, run: &str) -> anyhow::Result<()> {
-    let mut client = Client::connect(server.address).await?;
+pub(crate) async fn stop(server: SocketAddr, run: &str) -> anyhow::Result<()> {
+    let mut client = Client::connect(server).await?;
     client
         .send("POST", &format!("/runs/{run}/cancel"), "{}")
         .await
@@ -238,8 +153,8 @@ async fn stop(server: &Program, run: &str) -> anyhow::Result<()> {
 }
 
 /// Opens the run's log.
-async fn open(server: &Program, run: &str) -> anyhow::Result<Client> {
-    let mut client = Client::connect(server.address).await?;
+pub(crate) async fn open(server: SocketAddr, run: &str) -> anyhow::Result<Client> {
+    let mut client = Client::connect(server).await?;
     let path = format!("/runs/{run}/events");
     client.send("GET", &path, "").await?;
     Ok(client)
@@ -247,7 +162,7 @@ async fn open(server: &Program, run: &str) -> anyhow::Result<Client> {
 
 /// Whether readers note what they get.
 #[derive(Clone, Copy, PartialEq)]
-enum Phase {
+pub(crate) enum Phase {
     Connecting,
     Measuring,
     Over,
@@ -260,12 +175,12 @@ async fn lag(
     database: &mut Database,
     readers: usize,
 ) -> anyhow::Result<Vec<String>> {
-    let run = begin(here).await?;
+    let run = begin(here.address).await?;
     let (phase, watched) = watch::channel(Phase::Connecting);
     let (mut local, mut remote) = (JoinSet::new(), JoinSet::new());
-    local.spawn(read(open(here, &run).await?, watched.clone()));
+    local.spawn(read(open(here.address, &run).await?, watched.clone()));
     for _ in 0..readers {
-        let client = open(elsewhere, &run).await?;
+        let client = open(elsewhere.address, &run).await?;
         remote.spawn(read(client, watched.clone()));
     }
     sleep(Duration::from_secs(1)).await;
@@ -278,7 +193,7 @@ async fn lag(
     let seconds = began.elapsed().as_secs_f64();
     let statements = (database.transactions().await? - before) / seconds;
     let cpu_after = cpu()?;
-    stop(here, &run).await?;
+    stop(here.address, &run).await?;
     let (mut local, mut others) = (all(local).await?, all(remote).await?);
     let ms = |lags: &mut Vec<f64>, share| match lags.is_empty() {
         true => "–".to_owned(),
@@ -301,7 +216,9 @@ async fn lag(
     ])
 }
 
-async fn all(mut readers: JoinSet<anyhow::Result<Vec<f64>>>) -> anyhow::Result<Vec<f64>> {
+pub(crate) async fn all(
+    mut readers: JoinSet<anyhow::Result<Vec<f64>>>,
+) -> anyhow::Result<Vec<f64>> {
     let mut all = Vec::new();
     while let Some(lags) = readers.join_next().await {
         all.extend(lags??);
@@ -310,7 +227,10 @@ async fn all(mut readers: JoinSet<anyhow::Result<Vec<f64>>>) -> anyhow::Result<V
 }
 
 /// How late each event arrives, milliseconds, while it is measured.
-async fn read(mut client: Client, mut phase: watch::Receiver<Phase>) -> anyhow::Result<Vec<f64>> {
+pub(crate) async fn read(
+    mut client: Client,
+    mut phase: watch::Receiver<Phase>,
+) -> anyhow::Result<Vec<f64>> {
     let mut lags = Vec::new();
     loop {
         let line = tokio::select! {
@@ -343,13 +263,13 @@ fn time_of(line: &str) -> Option<f64> {
 
 /// Stops a run of one server at the other. Returns the time until its end is seen where it is, milliseconds.
 async fn stop_from(here: &Program, elsewhere: &Program) -> anyhow::Result<f64> {
-    let run = begin(here).await?;
-    let mut log = open(here, &run).await?;
+    let run = begin(here.address).await?;
+    let mut log = open(here.address, &run).await?;
     log.line_with(b"\"text_delta\"").await?;
     // Not in step with anything that happens at intervals.
     sleep(Duration::from_secs_f64(now_ms()? % 97.0 / 1000.0)).await;
     let began = Instant::now();
-    stop(elsewhere, &run).await?;
+    stop(elsewhere.address, &run).await?;
     log.line_with(b"\"run_finished\"").await?;
     Ok(began.elapsed().as_secs_f64() * 1000.0)
 }

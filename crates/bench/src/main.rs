@@ -1,12 +1,14 @@
 //! Load drivers: measures the release build against a scripted model server and prints tables.
 //!
 //! `bench [figures] [start] [turns] [tools] [streams] [idle] [hostile-sockets] [waiting] [resume] [gateway] [translation] [team]
-//! [elsewhere] [encoders] [knowledge] [embedding] [research] [pipelines]`; without a name, all of them.
+//! [elsewhere] [cluster] [encoders] [knowledge] [embedding] [research] [pipelines]`; without a name, all of them.
 
 mod client;
+mod cluster;
 mod counting;
 mod elsewhere;
 mod encoders;
+mod engines;
 mod figures;
 mod gateway;
 mod hostile_sockets;
@@ -69,12 +71,15 @@ struct Options {
     /// A Python with onnxruntime, tokenizers and numpy, to compare the built-in model with.
     #[arg(long)]
     embedding_python: Option<PathBuf>,
-    /// A PostgreSQL with the right to create databases, for `elsewhere`.
+    /// A PostgreSQL with the right to create databases, for `elsewhere` and `cluster`.
     #[arg(long, env = "GLASSHOUSE_TEST_POSTGRES_URL")]
     postgres: Option<String>,
-    /// The program of Redis or Valkey, for `elsewhere`.
+    /// The program of Redis or Valkey, for `elsewhere` and `cluster`.
     #[arg(long, env = "GLASSHOUSE_TEST_REDIS_PROGRAM")]
     redis: Option<PathBuf>,
+    /// The program of HAProxy, for `cluster`.
+    #[arg(long, env = "HAPROXY_BIN")]
+    haproxy: Option<PathBuf>,
     /// A real model's server, such as `http://127.0.0.1:8080/v1`, for the parts of `research` and `pipelines` that need
     /// one.
     #[arg(long)]
@@ -115,6 +120,8 @@ enum Bench {
     Team,
     /// Two servers on one PostgreSQL, with and without a bus: readers and commands at the other server.
     Elsewhere,
+    /// One to three servers with a database, a bus and a balancer: runs, readers, a rolling update.
+    Cluster,
     /// Cost per event of each format.
     Encoders,
     /// Search quality on public collections, and the cost of building and searching the index.
@@ -164,12 +171,18 @@ async fn main() -> anyhow::Result<()> {
     if wanted(Bench::Team) {
         team::measure(&options.program, options.quick).await?;
     }
-    if let Some(postgres) = &options.postgres
-        && wanted(Bench::Elsewhere)
-    {
-        let redis = options.redis.as_deref();
-        let engines = elsewhere::Engines { postgres, redis };
-        elsewhere::measure(&options.program, &engines, options.quick).await?;
+    if let Some(postgres) = &options.postgres {
+        let engines = engines::Engines {
+            postgres,
+            redis: options.redis.as_deref(),
+            haproxy: options.haproxy.as_deref(),
+        };
+        if wanted(Bench::Elsewhere) {
+            elsewhere::measure(&options.program, &engines, options.quick).await?;
+        }
+        if wanted(Bench::Cluster) {
+            cluster::measure(&options.program, &engines, options.quick).await?;
+        }
     }
     if wanted(Bench::Encoders) {
         encoders::measure(options.quick)?;

@@ -1,4 +1,4 @@
-//! A process under test: its resource usage, and terminating it.
+//! A process under test: its resource usage, and terminating it. CPU time of others.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -68,12 +68,18 @@ impl Process {
         Ok(kilobytes.with_context(|| format!("no {name}"))? / 1024.0)
     }
 
-    /// Asks it to end, waits for that, and returns what it wrote to standard error, which must be piped.
-    pub(crate) fn stop(&mut self) -> anyhow::Result<String> {
+    /// Asks it to end.
+    pub(crate) fn ask_to_end(&self) -> anyhow::Result<()> {
         // The shell's own command; small systems have no other.
         let kill = format!("kill -TERM {}", self.0.id());
         let asked = Command::new("sh").args(["-c", &kill]).status()?;
         anyhow::ensure!(asked.success(), "cannot stop the program");
+        Ok(())
+    }
+
+    /// Asks it to end, waits for that, and returns what it wrote to standard error, which must be piped.
+    pub(crate) fn stop(&mut self) -> anyhow::Result<String> {
+        self.ask_to_end()?;
         let mut written = String::new();
         if let Some(mut errors) = self.0.stderr.take() {
             errors.read_to_string(&mut written)?;
@@ -84,23 +90,44 @@ impl Process {
 
     /// CPU time used so far, seconds.
     pub(crate) fn cpu_s(&self) -> anyhow::Result<f64> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
-        // The name in parentheses may contain spaces, so the fields after it are used. A tick is a hundredth of a
-        // second.
-        let fields: Vec<&str> = stat
-            .rsplit(')')
-            .next()
-            .unwrap_or_default()
-            .split_whitespace()
-            .collect();
-        let ticks = |at: usize| {
-            fields
-                .get(at)
-                .and_then(|field| field.parse::<f64>().ok())
-                .unwrap_or_default()
-        };
-        Ok((ticks(11) + ticks(12)) / 100.0)
+        Ok(cpu_ticks(&stat_of(self.0.id())?, 0..2) / TICKS_PER_SECOND)
     }
+}
+
+/// A tick is a hundredth of a second.
+const TICKS_PER_SECOND: f64 = 100.0;
+/// The place of the CPU time in user mode in `/proc/…/stat`, behind the name. That in the kernel and both of ended children
+/// follow.
+const CPU_TIMES: usize = 11;
+
+/// The fields of `/proc/…/stat` behind the name, which may contain spaces.
+fn stat_of(process: u32) -> anyhow::Result<Vec<String>> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    Ok(fields.split_whitespace().map(str::to_owned).collect())
+}
+
+fn cpu_ticks(stat: &[String], times: std::ops::Range<usize>) -> f64 {
+    times
+        .filter_map(|at| stat.get(CPU_TIMES + at)?.parse::<f64>().ok())
+        .sum()
+}
+
+/// The process that started it.
+pub(crate) fn parent_of(process: u32) -> Option<u32> {
+    stat_of(process).ok()?.get(1)?.parse().ok()
+}
+
+/// CPU seconds of the process and of its children, those included that have ended.
+pub(crate) fn cpu_of_children(process: u32) -> f64 {
+    let own = stat_of(process).map_or(0.0, |stat| cpu_ticks(&stat, 0..4));
+    let others = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let children = others
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter_map(|id: u32| stat_of(id).ok())
+        .filter(|stat| stat.get(1).and_then(|parent| parent.parse().ok()) == Some(process));
+    let children: f64 = children.map(|stat| cpu_ticks(&stat, 0..2)).sum();
+    (own + children) / TICKS_PER_SECOND
 }
 
 impl Drop for Process {

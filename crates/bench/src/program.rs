@@ -17,6 +17,9 @@ pub(crate) const TEAM_EMAIL: &str = "bench@example.org";
 /// The password of all accounts.
 pub(crate) const TEAM_PASSWORD: &str = "only for a minute";
 
+/// The variable with the address, to start it on a certain port.
+pub(crate) const LISTEN: &str = "GLASSHOUSE_LISTEN";
+
 /// A running Glasshouse; dropping it kills it and removes its data.
 pub(crate) struct Program {
     pub(crate) process: Process,
@@ -110,8 +113,13 @@ impl Program {
         let data_dir = setup.data_dir.unwrap_or_else(|| new_folder("data"));
         std::fs::create_dir_all(&data_dir)?;
         let began = Instant::now();
+        let listen = setup
+            .environment
+            .iter()
+            .find(|(name, _)| *name == LISTEN)
+            .map_or("127.0.0.1:0", |(_, address)| *address);
         command
-            .args(["--listen", "127.0.0.1:0", "--auth", auth, "--data-dir"])
+            .args(["--listen", listen, "--auth", auth, "--data-dir"])
             .arg(&data_dir);
         command.env("GLASSHOUSE_LOG_LEVEL", "warn");
         // All clients have the same address here.

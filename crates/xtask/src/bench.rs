@@ -5,8 +5,8 @@ use std::process::Command;
 use crate::{
     command::{self, cargo, debug_folder, find_program, root},
     parts::{
-        agents, apt_install, embedder, gateways, postgres::Postgres, real_model::RealModel, redis,
-        retrieval,
+        agents, apt_install, embedder, gateways, packaging, postgres::Postgres,
+        real_model::RealModel, redis, retrieval,
     },
     test,
 };
@@ -91,10 +91,15 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
         }
     }
     let mut postgres = None;
-    if arguments.iter().any(|argument| argument == "elsewhere") {
+    let is_wanted = |name: &str| arguments.iter().any(|argument| argument == name);
+    if is_wanted("elsewhere") || is_wanted("cluster") {
         let postgres = postgres.insert(Postgres::start()?);
         bench.arg("--postgres").arg(postgres.url());
         bench.arg("--redis").arg(redis::install()?);
+    }
+    if is_wanted("cluster") {
+        let [haproxy, _] = packaging::install_balancers()?;
+        bench.arg("--haproxy").arg(haproxy);
     }
     // Held until the bench has ended.
     let mut real = None;

@@ -53,7 +53,7 @@ fn folder() -> PathBuf {
 }
 
 /// Finds the balancers, or installs them.
-fn install_balancers() -> anyhow::Result<[PathBuf; 2]> {
+pub(crate) fn install_balancers() -> anyhow::Result<[PathBuf; 2]> {
     let find = |name: &str| {
         let in_sbin = Path::new("/usr/sbin").join(name);
         find_program(&[name]).or_else(|| in_sbin.is_file().then_some(in_sbin))
