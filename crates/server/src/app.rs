@@ -664,6 +664,7 @@ impl App {
             server_settings: server_settings.clone(),
             loaded: std::sync::Mutex::new(loaded),
         });
+        let transfer_slots = TransferSlots::new(store.clone());
         let app = Arc::new(Self {
             config: live,
             store,
@@ -725,7 +726,7 @@ impl App {
             contents,
             server_settings,
             setting_reload,
-            transfer_slots: TransferSlots::default(),
+            transfer_slots,
             body_memory,
             _data_lock: data_lock,
         });

@@ -4,6 +4,7 @@
 mod crawl;
 mod providers;
 mod search_settings;
+mod shared_turns;
 mod site_pages;
 mod tools;
 
@@ -25,6 +26,7 @@ use crate::{
 pub(crate) use crawl::Crawler;
 use search_settings::SearchChoice;
 pub(crate) use search_settings::{SearchKindName, SearchProviderChange, SearchProviderView};
+use shared_turns::TurnsOfAll;
 pub(crate) use site_pages::SitePages;
 pub(crate) use tools::{FETCH, PagePart, SEARCH, fetch_spec, search_spec};
 
@@ -104,8 +106,13 @@ impl Web {
         } = parts;
         let live = config.clone();
         let current = move || live.now().web.client.clone();
+        let client = WebClient::new(Box::new(current), outbound, program);
+        let client = match store.is_shared() {
+            true => client.sharing_turns(Arc::new(TurnsOfAll(store.clone()))),
+            false => client,
+        };
         let web = Self {
-            client: WebClient::new(Box::new(current), outbound, program),
+            client,
             chosen: SearchChoice::new(&config.now().web.searches),
             config,
             store,

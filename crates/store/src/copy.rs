@@ -54,8 +54,11 @@ pub enum Datum {
 /// The last step of the schema that was taken.
 const LAST_MIGRATION: &str = "SELECT max(version) FROM _sqlx_migrations WHERE success";
 /// Tables with the state of running servers, and those derived from others.
-const PASSING: [&str; 16] = [
+const PASSING: [&str; 19] = [
     "servers",
+    "transfers",
+    "host_turns",
+    "upstream_pauses",
     "program_turns",
     "mcp_session_chats",
     "mcp_sessions",

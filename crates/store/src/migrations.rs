@@ -101,6 +101,8 @@ migrations![
     "0072_objects",
     "0073_sealed_logs",
     "0074_counted_by_all_servers",
+    "0077_log_partitions" works_with 74,
+    "0078_shared_waits" works_with 74,
 ];
 
 /// Migrates a database up to that number, or to the newest before it.

@@ -9,7 +9,10 @@ use reqwest::{
     Method, Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, IF_MODIFIED_SINCE, IF_NONE_MATCH, LOCATION},
 };
-use tokio::{task::spawn_blocking, time::timeout};
+use tokio::{
+    task::spawn_blocking,
+    time::{sleep, timeout},
+};
 
 use crate::{
     WebClient, WebProblem,
@@ -182,7 +185,8 @@ impl WebClient {
     ) -> Result<Fetched, WebProblem> {
         for _ in 0..=HOPS {
             self.outbound.address(url.as_str(), &[])?;
-            let host = self.hosts.of(&url.origin().ascii_serialization());
+            let origin = url.origin().ascii_serialization();
+            let host = self.hosts.of(&origin);
             let robots = if self.settings().robots {
                 Some(self.robots(&host, &url).await?)
             } else {
@@ -201,6 +205,9 @@ impl WebClient {
                 });
             let answer = {
                 let _turn = host.turn(pause).await;
+                if let Some(shared) = &self.shared_turns {
+                    sleep(shared.next(&origin, pause).await).await;
+                }
                 self.outbound.send(self.request(&url, known)).await?
             };
             match answer.status.as_u16() {

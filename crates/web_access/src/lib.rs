@@ -14,8 +14,9 @@ mod search;
 mod settings;
 mod sitemaps;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use futures_util::future::BoxFuture;
 use knowledge::ReadingProcess;
 use outbound::{Allowed, Outbound};
 use tokio::sync::Semaphore;
@@ -39,6 +40,12 @@ const READ_AT_ONCE: usize = 2;
 /// Gives the settings as they are now; they may change while requests are made.
 pub type CurrentSettings = Box<dyn Fn() -> Arc<Settings> + Send + Sync>;
 
+/// Turns at websites that several programs share.
+pub trait SharedTurns: Send + Sync {
+    /// Takes the next turn at this origin, each at least that long after the one before. Returns how long it is until then.
+    fn next<'a>(&'a self, origin: &'a str, pause: Duration) -> BoxFuture<'a, Duration>;
+}
+
 /// The client of search services and websites. What it knows about hosts is shared by all callers.
 pub struct WebClient {
     settings: CurrentSettings,
@@ -47,6 +54,7 @@ pub struct WebClient {
     open: Outbound,
     reader: ReadingProcess,
     hosts: Hosts,
+    shared_turns: Option<Arc<dyn SharedTurns>>,
     searching: Semaphore,
     cooldowns: Cooldowns,
     reading: Arc<Semaphore>,
@@ -64,11 +72,21 @@ impl WebClient {
             open: Outbound::new(Allowed::default()),
             reader: ReadingProcess::new(program),
             hosts: Hosts::default(),
+            shared_turns: None,
             searching: Semaphore::new(search::AT_ONCE),
             cooldowns: Cooldowns::default(),
             reading: Arc::new(Semaphore::new(READ_AT_ONCE)),
             browsing: Semaphore::new(scripts::AT_ONCE),
             picturing: Semaphore::new(image::AT_ONCE),
+        }
+    }
+
+    /// Shares its turns at websites with other programs.
+    #[must_use]
+    pub fn sharing_turns(self, turns: Arc<dyn SharedTurns>) -> Self {
+        Self {
+            shared_turns: Some(turns),
+            ..self
         }
     }
 

@@ -269,15 +269,49 @@ impl Server {
         let until = self.open_until_ms.load(Relaxed);
         match failure {
             Some(words) => self.record_failure(words),
-            None if until > self.now_ms() => {
-                // 0 means closed.
-                let now = self.now_ms().max(1);
-                _ = self
-                    .open_until_ms
-                    .compare_exchange(until, now, Relaxed, Relaxed);
-            }
+            None if until > self.now_ms() => self.half_open(),
             None if until == 0 => self.failures_in_row.store(0, Relaxed),
             None => {}
+        }
+    }
+
+    /// Opens the breaker for this long, if it is closed, since another program found the server out of order.
+    pub fn open_for(&self, time: Duration, words: LocalizedText) {
+        let until = (self.now_ms() + millis(time)).max(1);
+        let opened = self
+            .open_until_ms
+            .compare_exchange(0, until, Relaxed, Relaxed);
+        if opened.is_ok() {
+            self.note_failure(words);
+        }
+    }
+
+    /// Lets the next call be the probe if the breaker is open.
+    pub fn half_open(&self) {
+        let until = self.open_until_ms.load(Relaxed);
+        if until > self.now_ms() {
+            // 0 means closed.
+            let now = self.now_ms().max(1);
+            _ = self
+                .open_until_ms
+                .compare_exchange(until, now, Relaxed, Relaxed);
+        }
+    }
+
+    /// Lets a key cool down for this long, unless it does for longer, since another program's calls with it were refused.
+    pub fn cool_down_key(&self, key: usize, time: Duration, words: LocalizedText) {
+        let now = self.now_ms();
+        if let Some(key) = self.keys.get(key)
+            && key.cooldown_left(now).is_none_or(|left| left < time)
+        {
+            key.cool_down(now + millis(time), words);
+        }
+    }
+
+    /// Ends the cooldown of a key.
+    pub fn end_cooldown(&self, key: usize) {
+        if let Some(key) = self.keys.get(key) {
+            key.cooldown_until_ms.store(0, Relaxed);
         }
     }
 
@@ -398,6 +432,10 @@ impl Server {
                 .min(MAX_OPEN_TIME);
             self.open_until_ms.store(now + millis(open), Relaxed);
         }
+        self.note_failure(words);
+    }
+
+    fn note_failure(&self, words: LocalizedText) {
         let failure = Failure {
             words,
             at: Instant::now(),

@@ -69,6 +69,16 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             .delayed()
             .retry_after(seconds(60))
             .interruptible(),
+        job(
+            "arrange_log_partitions",
+            &app.contents,
+            Contents::arrange_log_partitions,
+        )
+        .every(seconds(600))
+        .with_jitter()
+        .retry_after(seconds(60))
+        .interruptible()
+        .only_if(is_shared),
         job("move_contents", &app.contents, Contents::move_contents)
             .every(seconds(3600))
             .delayed()
@@ -104,6 +114,11 @@ pub(super) fn table(app: &App) -> Vec<Job> {
             .with_jitter()
             .delayed()
             .interruptible(),
+        job("share_upstream_pauses", &app.models, share_pauses)
+            .every(seconds(1))
+            .delayed()
+            .interruptible()
+            .only_if(is_shared),
         job("reload_prices", &app.models, reload_prices)
             .every(seconds(30))
             .with_jitter()
@@ -270,6 +285,10 @@ async fn write_usage(usage: Arc<Usage>) -> Result<(), Failure> {
 
 async fn check_model_servers(models: Arc<Models>) {
     models.check_idle(HEARD_LATELY).await;
+}
+
+async fn share_pauses(models: Arc<Models>) -> Result<(), Failure> {
+    Ok(models.share_pauses().await?)
 }
 
 async fn reload_prices(models: Arc<Models>) -> Result<(), Failure> {

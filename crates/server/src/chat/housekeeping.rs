@@ -61,6 +61,9 @@ impl Housekeeping {
         let sessions = store.purge_mcp_sessions(now - HOUR_MS).await;
         steps.note("MCP sessions", sessions);
         steps.note("turns of programs", store.purge_program_turns().await);
+        steps.note("turns at websites", store.purge_host_turns().await);
+        let pauses = store.purge_upstream_pauses().await;
+        steps.note("pauses of model servers", pauses);
         let minutes = store.purge_minute_usage((now - HOUR_MS) / 60_000).await;
         steps.note("usage of minutes", minutes);
         steps.finish()

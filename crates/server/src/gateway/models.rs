@@ -9,6 +9,7 @@ mod health;
 mod kind;
 mod nearest;
 mod price;
+mod shared_pauses;
 mod unsupported;
 
 use std::{
@@ -32,6 +33,7 @@ pub use connection_settings::ConnectionRequest;
 pub use connection_test::{ConnectionTest, KeyTest, ModelTest};
 pub(crate) use nearest::nearest;
 pub use price::{ListEntry, ModelPrice, PriceSource};
+use shared_pauses::SharedPauses;
 
 use crate::{
     error::ApiError,
@@ -68,6 +70,7 @@ pub struct Models {
     /// The servers by connection. Their health state survives a rebuild of the catalogue.
     servers: Mutex<HashMap<ConnectionId, Arc<Server>>>,
     counts: Arc<AttemptCounts>,
+    shared_pauses: Mutex<SharedPauses>,
     catalogue: RwLock<Arc<Catalogue>>,
     prices: PriceCatalogue,
     /// Held while the catalogue is built, so that an older view never replaces a newer one.
@@ -168,6 +171,7 @@ impl Models {
             asked: Mutex::default(),
             servers: Mutex::default(),
             counts: Arc::default(),
+            shared_pauses: Mutex::default(),
             catalogue: RwLock::new(Arc::new(nothing)),
             prices,
             building: tokio::sync::Mutex::default(),

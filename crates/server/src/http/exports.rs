@@ -45,7 +45,7 @@ const PART_BYTES: usize = 6_000_000;
 
 /// `GET /api/v1/me/export`: exports everything of the caller, without secrets.
 pub(super) async fn get(State(app): State<Arc<App>>, caller: Caller) -> Result<Response, ApiError> {
-    let held = app.transfer_slots.begin(caller.id())?;
+    let held = app.transfer_slots.begin(caller.id()).await?;
     let name = format!("glasshouse-{}.jsonl", today(&app)?);
     send(app, caller, What::All, name, held)
 }
@@ -57,7 +57,7 @@ pub(super) async fn get_one(
     Path(chat): Path<ChatId>,
 ) -> Result<Response, ApiError> {
     let chat = app.store.chat(&caller.principal(), chat).await?;
-    let held = app.transfer_slots.begin(caller.id())?;
+    let held = app.transfer_slots.begin(caller.id()).await?;
     let name = format!("chat-{}.jsonl", today(&app)?);
     send(app, caller, What::Chat(Box::new(chat)), name, held)
 }

@@ -66,7 +66,7 @@ pub(super) async fn post(
     if limit == 0 {
         return Err(ApiError::forbidden(messages::Chats::ImportingIsOff));
     }
-    let _held = app.transfer_slots.begin(caller.id())?;
+    let _held = app.transfer_slots.begin(caller.id()).await?;
     let ends = app.identity.standing.ends(&caller);
     let spool = Spool::receive(request, limit, &app.config.now().data_dir).await?;
     let format = format(spool.beginning())?;

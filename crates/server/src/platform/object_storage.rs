@@ -1,5 +1,5 @@
 //! The object storage of the configuration: checked at the start, and the jobs that move contents there, remove what nothing
-//! refers to, and seal logs.
+//! refers to, seal logs, and arrange their partitions.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use blobs::{Blobs, Problem};
-use store::{MovedTo, Store, StoreError};
+use store::{ArrangedPartitions, MovedTo, Store, StoreError};
 
 use super::{
     clock::Clock,
@@ -92,6 +92,15 @@ impl Contents {
             self.store.seal_log(run).await?;
         }
         Ok(if is_more { Next::Now } else { Next::Idle })
+    }
+
+    /// Creates and drops partitions of the logs.
+    pub(crate) async fn arrange_log_partitions(self: Arc<Self>) -> Result<(), Failure> {
+        let arranged = self.store.arrange_log_partitions().await?;
+        if arranged != ArrangedPartitions::default() {
+            tracing::info!(created = ?arranged.created, dropped = arranged.dropped, "arranged the partitions of logs");
+        }
+        Ok(())
     }
 
     /// Moves large contents of earlier rows to the object storage.

@@ -113,7 +113,7 @@ pub(super) async fn of_sqlite(
     Ok(references)
 }
 
-/// All foreign keys.
+/// All foreign keys, those of partitions excepted.
 pub(super) async fn of_postgres(
     connection: &mut PgConnection,
 ) -> Result<Vec<Reference>, StoreError> {
@@ -127,7 +127,7 @@ pub(super) async fn of_postgres(
         "SELECT child.relname::text, {}, parent.relname::text, {}, confdeltype = 'n' FROM pg_constraint \
          JOIN pg_class AS child ON child.oid = conrelid JOIN pg_class AS parent ON parent.oid = confrelid \
          JOIN pg_namespace ON pg_namespace.oid = pg_constraint.connamespace \
-         WHERE contype = 'f' AND nspname = current_schema()",
+         WHERE contype = 'f' AND conparentid = 0 AND nspname = current_schema()",
         names("conkey", "conrelid"),
         names("confkey", "confrelid")
     );

@@ -132,7 +132,7 @@ fn check_schema(here: i64, wanted: i64) -> Result<(), StoreError> {
 async fn wait_with_foreign_keys(connection: &mut PgConnection) -> Result<Vec<String>, StoreError> {
     let keys = "SELECT format('ALTER TABLE %s ALTER CONSTRAINT %I', conrelid::regclass, conname) FROM pg_constraint \
                 JOIN pg_namespace ON pg_namespace.oid = connamespace \
-                WHERE contype = 'f' AND nspname = current_schema()";
+                WHERE contype = 'f' AND conparentid = 0 AND nspname = current_schema()";
     let rows = sqlx::query(keys).fetch_all(&mut *connection).await?;
     let keys: Vec<String> = rows
         .iter()

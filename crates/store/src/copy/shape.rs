@@ -94,6 +94,7 @@ pub(super) async fn of_sqlite(connection: &mut SqliteConnection) -> Result<Vec<T
 pub(super) async fn of_postgres(connection: &mut PgConnection) -> Result<Vec<Table>, StoreError> {
     let about = "SELECT columns.table_name::text, column_name::text, data_type::text, is_identity = 'YES' \
                  FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name) \
+                 JOIN pg_class ON pg_class.oid = to_regclass(quote_ident(table_name)) AND NOT relispartition \
                  WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' \
                  AND columns.table_name NOT LIKE '\\_sqlx%' ORDER BY columns.table_name, ordinal_position";
     let mut tables: Vec<Table> = Vec::new();

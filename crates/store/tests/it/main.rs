@@ -41,6 +41,7 @@ mod imports;
 mod knowledge;
 mod learning;
 mod leases;
+mod log_partitions;
 mod mcp_servers;
 mod mcp_sign_ins;
 mod memories;

@@ -6,7 +6,7 @@ export const settingTitles: Record<keyof typeof en, Entry> = {
   "setting.session_hours": "Manter a sessão sem atividade",
   "setting.session_max_hours": "Duração máxima da sessão",
   "setting.retention_days": "Manter execuções sem chat",
-  "setting.seal_logs_hours": "Comprimir os registros de execuções encerradas após",
+  "setting.seal_logs_hours": "Compactar logs de execuções encerradas após",
   "setting.file_link_days": "Validade dos links de arquivos",
   "setting.start_prompts": "Exemplos de prompts",
   "setting.import_limit_mb": "Maior importação",

@@ -1,5 +1,5 @@
-//! What two servers of a database have in common: attempts to sign in, limits per minute, the set-up link, and the
-//! sessions of MCP clients.
+//! What two servers of a database have in common: attempts to sign in, limits per minute, the set-up link, the sessions of MCP
+//! clients, exports, and model servers that do not answer.
 
 use futures_util::future::join_all;
 use reqwest::Method;
@@ -185,4 +185,66 @@ async fn a_session_of_an_mcp_client_goes_on_at_either() {
     let ended = Answer::of(end.header("mcp-session-id", &session)).await;
     assert!(ended.status.is_success());
     send(&b, &key, &list).await.expect(404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_server_that_fails_at_one_is_left_alone_by_both() {
+    let Some(Two { a, b, _cluster }) = Two::start(&[]).await else {
+        return;
+    };
+    let failing = Behaviour::always(Reply::error(500, "out of order"));
+    let upstream = ScriptedServer::start(failing).await.unwrap();
+    let ada = a.set_up().await;
+    connect(&a, &ada, "test", &upstream.base_url()).await;
+    let state = async |server: &Server| {
+        let connections = server.get("/api/v1/connections", &ada).await.json();
+        connections["connections"][0]["state"].clone()
+    };
+    super::until("both know it", async || state(&b).await.is_object()).await;
+    for _ in 0..5 {
+        a.post(CHAT, &ada, &ask("scripted", "Hi")).await.expect(502);
+    }
+    super::until("the other one knows", async || {
+        state(&b).await["breaker"] == "open"
+    })
+    .await;
+    let refused = b.post(CHAT, &ada, &ask("scripted", "Hi")).await;
+    assert_eq!(refused.expect(503), "model_unavailable");
+    assert!(refused.text.contains("out of order"), "{}", refused.text);
+    assert_eq!(upstream.requests().len(), 5);
+    // It answers again, which one of them finds out.
+    a.app.models.check_idle(std::time::Duration::ZERO).await;
+    super::until("the other one knows", async || {
+        state(&b).await["breaker"] == "half_open"
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_at_one_and_an_export_at_the_other_take_turns() {
+    let Some(Two { a, b, _cluster }) = Two::start(&[]).await else {
+        return;
+    };
+    let ada = a.set_up().await;
+    let (body, sent) = tokio::sync::mpsc::channel::<Result<String, std::io::Error>>(1);
+    let body_of =
+        futures_util::stream::unfold(sent, async |mut sent| Some((sent.recv().await?, sent)));
+    let import = a
+        .request(Method::POST, "/api/v1/me/import", &ada)
+        .body(reqwest::Body::wrap_stream(body_of));
+    let export = "/api/v1/me/export";
+    let holds = async {
+        body.send(Ok("{".to_owned())).await.unwrap();
+        super::until("the other one is refused", async || {
+            b.get(export, &ada).await.status.as_u16() == 409
+        })
+        .await;
+        drop(body);
+    };
+    let (imported, ()) = tokio::join!(Answer::of(import), holds);
+    imported.expect(400);
+    super::until("it is over", async || {
+        b.get(export, &ada).await.status.as_u16() == 200
+    })
+    .await;
 }

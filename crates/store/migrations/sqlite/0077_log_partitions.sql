@@ -1,0 +1,2 @@
+-- PostgreSQL only: SQLite has no partitions.
+SELECT 1;
