@@ -95,21 +95,29 @@ class Wire:
 class Server:
     """The program with this environment and nothing else of ours, as a container has it."""
 
-    def __init__(self, environment, arguments=("serve",), port=None):
+    host = "127.0.0.1"
+
+    def __init__(self, environment, arguments=("serve",), port=None, inside=(), listen=None):
+        """`inside` stands before the command, such as `nsenter`, and `host` is where it is found then."""
         self.port = port or free_port()
         self.folder = tempfile.TemporaryDirectory(prefix="glasshouse-packaging-")
         # What the image or the manifest says about folders and addresses is of the container.
-        own = {"GLASSHOUSE_DATA_DIR": self.folder.name, "GLASSHOUSE_LISTEN": f"127.0.0.1:{self.port}"}
+        own = {"GLASSHOUSE_DATA_DIR": self.folder.name, "GLASSHOUSE_LISTEN": listen or f"{self.host}:{self.port}"}
         environment = {"PATH": os.environ["PATH"], **environment, **own}
         self.log = open(Path(self.folder.name, "log"), "w+", encoding="utf-8")
-        command = [needed("GLASSHOUSE_BIN"), *arguments]
+        command = [*inside, needed("GLASSHOUSE_BIN"), *arguments]
         self.process = subprocess.Popen(command, env=environment, stdout=self.log, stderr=self.log)
+
+    @property
+    def address(self):
+        return f"{self.host}:{self.port}"
 
     def status(self, path):
         """The status of the answer; nothing if there is no connection."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=10)
         try:
-            connection.request("GET", path)
+            # Its own name, as a probe says that knows no other.
+            connection.request("GET", path, headers={"host": "localhost"})
             return connection.getresponse().status
         except (OSError, http.client.HTTPException):
             return None

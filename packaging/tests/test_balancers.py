@@ -3,137 +3,17 @@ go on at the other, and MCP sessions stay where they are."""
 
 import http.client
 import json
-import re
 import shutil
 import signal
-import ssl
-import subprocess
-import tempfile
 import threading
-import time
 import unittest
-from pathlib import Path
 
-from chart import PACKAGING, needed
-from servers import Database, Server, free_port, new_key, until
+from balancing import HAProxy, Nginx, Stream
+from servers import Database, Server, new_key, until
 
 from programs import ScriptedModel, text, turn  # noqa: I001
 
 PASSWORD = "correct horse"
-
-
-class Balancer:
-    """A balancer with its example, in which addresses and files are those of the test."""
-
-    def __init__(self, example, servers):
-        self.folder = tempfile.TemporaryDirectory(prefix="glasshouse-balancer-")
-        self.port = free_port()
-        certificate = self.path("glasshouse.key"), self.path("glasshouse.pem")
-        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-        command += ["-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-        subprocess.run([*command, "-keyout", certificate[0], "-out", certificate[1]], check=True, capture_output=True)
-        config = (PACKAGING / "balancers" / example).read_text(encoding="utf-8")
-        for address, server in zip(("10.0.0.11:8000", "10.0.0.12:8000"), servers, strict=True):
-            config, count = re.subn(re.escape(address), f"127.0.0.1:{server.port}", config)
-            assert count == 1, f"{example} does not name {address} once"
-        self.start(config)
-        self.context = ssl.create_default_context(cafile=certificate[1])
-
-    def until_ready(self):
-        until(lambda: self.get("/readyz")[0] == 200, self.said)
-
-    def path(self, name):
-        return str(Path(self.folder.name, name))
-
-    def run(self, check, command):
-        checked = subprocess.run(check, capture_output=True, text=True, check=False)
-        assert checked.returncode == 0, checked.stdout + checked.stderr
-        self.log = open(self.path("log"), "w", encoding="utf-8")
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
-
-    def said(self):
-        return Path(self.path("log")).read_text(encoding="utf-8")
-
-    def connect(self):
-        return http.client.HTTPSConnection("localhost", self.port, timeout=60, context=self.context)
-
-    def ask(self, method, path, body=None, headers=None):
-        """The status, headers and body of the answer."""
-        try:
-            connection = self.connect()
-            sent = None if body is None else json.dumps(body)
-            connection.request(method, path, sent, {"content-type": "application/json", **(headers or {})})
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
-        except (OSError, http.client.HTTPException):
-            return None, None, b""
-        finally:
-            connection.close()
-
-    def get(self, path, **headers):
-        return self.ask("GET", path, None, headers)
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait()
-        self.log.close()
-        self.folder.cleanup()
-
-
-class HAProxy(Balancer):
-    def __init__(self, servers):
-        super().__init__("haproxy.cfg", servers)
-
-    def start(self, config):
-        both = Path(self.path("both.pem"))
-        both.write_bytes(Path(self.path("glasshouse.pem")).read_bytes() + Path(self.path("glasshouse.key")).read_bytes())
-        config = config.replace("bind :443", f"bind 127.0.0.1:{self.port}")
-        config = config.replace("/etc/haproxy/glasshouse.pem", str(both))
-        Path(self.path("haproxy.cfg")).write_text(config, encoding="utf-8")
-        program = needed("HAPROXY_BIN")
-        self.run([program, "-c", "-f", self.path("haproxy.cfg")], [program, "-db", "-f", self.path("haproxy.cfg")])
-
-
-class Nginx(Balancer):
-    def __init__(self, servers):
-        super().__init__("nginx.conf", servers)
-
-    def start(self, config):
-        config = config.replace("listen 443", f"listen 127.0.0.1:{self.port}").replace("/etc/nginx/", self.folder.name + "/")
-        own = "daemon off; worker_processes 2; pid nginx.pid; error_log stderr; user root;"
-        parts = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        paths = "".join(f"{part}_temp_path {self.folder.name}/{part};" for part in parts)
-        whole = f"{own}\nevents {{}}\nhttp {{ access_log off; {paths}\n{config}}}\n"
-        Path(self.path("nginx.conf")).write_text(whole, encoding="utf-8")
-        command = [needed("NGINX_BIN"), "-p", self.folder.name, "-e", "stderr", "-c", self.path("nginx.conf")]
-        self.run([*command, "-t"], command)
-
-
-class Stream:
-    """The events of a run, with the time at which each came."""
-
-    def __init__(self, port, path, headers, context=None):
-        kind = http.client.HTTPSConnection if context else http.client.HTTPConnection
-        more = {"context": context} if context else {}
-        self.connection = kind("localhost" if context else "127.0.0.1", port, timeout=60, **more)
-        self.connection.request("GET", path, headers=headers)
-        self.answer = self.connection.getresponse()
-        assert self.answer.status == 200, self.answer.status
-
-    def events(self):
-        """Numbers, events and times until the stream ends, however it does."""
-        number = None
-        try:
-            while line := self.answer.readline().decode():
-                if line.startswith("id:"):
-                    number = line[3:].strip()
-                if line.startswith("data:"):
-                    yield number, json.loads(line[5:]), time.monotonic()
-        except (OSError, http.client.HTTPException):
-            return
-
-    def close(self):
-        self.connection.close()
 
 
 class Behind:
