@@ -54,7 +54,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
-        Task::Test(choice) => test::run(choice),
+        Task::Test(choice) => test::run(&choice),
         Task::Ci => check::run(),
         Task::Advisories(choice) => advisories::run(&choice),
         Task::Gen => generate::write(),

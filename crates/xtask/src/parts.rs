@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod bolt;
 pub(crate) mod chromium;
 pub(crate) mod clients;
+pub(crate) mod cluster;
 pub(crate) mod embedder;
 pub(crate) mod gateways;
 pub(crate) mod latex;
@@ -47,6 +48,7 @@ pub(crate) fn install() -> anyhow::Result<()> {
     source_servers::install()?;
     clients::install()?;
     packaging::install()?;
+    cluster::install()?;
     cargo_deny()
 }
 

@@ -15,13 +15,19 @@ use crate::{
     },
     counts::{Counts, Runner, TestsFailed},
     parts::{
-        self, bolt::Bolt, chromium, clients, embedder, latex, node_packages, open_webui, packaging,
-        postgres::Postgres, real_model::RealModel, redis, source_servers::SourceServers, tesseract,
+        self,
+        bolt::Bolt,
+        chromium, clients, cluster, embedder, latex, node_packages, open_webui, packaging,
+        postgres::{Postgres, Programs},
+        real_model::RealModel,
+        redis,
+        source_servers::SourceServers,
+        tesseract,
     },
 };
 
 /// Which tests to run; all without a flag.
-#[derive(Debug, Clone, Copy, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Choice {
     /// Only the Rust tests, on both databases
     #[arg(long, group = "part")]
@@ -39,6 +45,16 @@ pub(crate) struct Choice {
     /// Only the Helm chart, the Compose file, and HAProxy and nginx with their examples before the real program
     #[arg(long, group = "part")]
     packaging: bool,
+    /// Only several servers with PostgreSQL, PgBouncer, Redis, an S3 server, HAProxy and nginx, which are killed, stopped and
+    /// cut off from each other; needs root. Not in a run without a flag
+    #[arg(long, group = "part")]
+    cluster: bool,
+    /// With --cluster: only what CI does
+    #[arg(long, requires = "cluster")]
+    short: bool,
+    /// With --cluster: the program of the previous release, which works beside this one
+    #[arg(long, requires = "cluster")]
+    previous: Option<PathBuf>,
     /// Only a real conversation with a real model: the one at GLASSHOUSE_TEST_MODEL_URL, or a small one that is
     /// installed and started here
     #[arg(long, group = "part")]
@@ -50,12 +66,13 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    fn is_all(self) -> bool {
+    fn is_all(&self) -> bool {
         !(self.rust_only
             || self.web_only
             || self.e2e
             || self.clients
             || self.packaging
+            || self.cluster
             || self.real_model
             || self.open_webui)
     }
@@ -65,7 +82,7 @@ impl Choice {
 ///
 /// # Errors
 /// [`TestsFailed`] if a test failed, other errors if something could not be installed or built.
-pub(crate) fn run(choice: Choice) -> anyhow::Result<()> {
+pub(crate) fn run(choice: &Choice) -> anyhow::Result<()> {
     let outcome = run_chosen(choice);
     let (counts, failure) = match outcome {
         Ok(counts) => (counts, None),
@@ -82,12 +99,15 @@ pub(crate) fn run(choice: Choice) -> anyhow::Result<()> {
     }
 }
 
-fn run_chosen(choice: Choice) -> anyhow::Result<Counts> {
+fn run_chosen(choice: &Choice) -> anyhow::Result<Counts> {
     if choice.real_model {
         return with_real_model();
     }
     if choice.open_webui {
         return with_open_webui();
+    }
+    if choice.cluster {
+        return with_cluster(choice);
     }
     let mut counts = Counts::default();
     if !(choice.rust_only || choice.clients || choice.packaging) {
@@ -245,6 +265,63 @@ pub(crate) fn with_packaging() -> anyhow::Result<Counts> {
     tests.env("GLASSHOUSE_BIN", programs.join("glasshouse"));
     tests.env("SCRIPTED_MODEL_BIN", programs.join("scripted-model"));
     count_twice(Runner::Unittest, &mut tests)
+}
+
+/// Several servers and all that they need, in networks of their own.
+fn with_cluster(choice: &Choice) -> anyhow::Result<Counts> {
+    build()?;
+    let mut counts = balanced(choice.short, choice.previous.as_deref())?;
+    if choice.short {
+        return Ok(counts);
+    }
+    parts::nextest()?;
+    let postgres = Postgres::start()?;
+    let pooler = cluster::Pooler::start(postgres.url())?;
+    let store = ["-p", "store", "-E", "test(/::postgres::/)"];
+    counts += nextest(&store, &postgres, Some(&pooler))?;
+    let faults = ["-p", "glasshouse", "-E", "test(/^faults::/)"];
+    counts += nextest(&faults, &postgres, None)?;
+    Ok(counts)
+}
+
+/// The short form of the tests of several servers.
+pub(crate) fn with_short_cluster() -> anyhow::Result<Counts> {
+    balanced(true, None)
+}
+
+fn balanced(short: bool, previous: Option<&Path>) -> anyhow::Result<Counts> {
+    if !cluster::has_namespaces()? {
+        println!(
+            "Several servers are not tried: network namespaces cannot be made here, which needs root."
+        );
+        return Ok(Counts {
+            skipped: 1,
+            ..Counts::default()
+        });
+    }
+    let program = debug_folder()?.join("glasshouse");
+    let mut tests = cluster::tests(short, previous, &program)?;
+    count_twice(Runner::Unittest, &mut tests.command)
+}
+
+/// Chosen tests on PostgreSQL, or through a pooler before it.
+fn nextest(
+    chosen: &[&str],
+    postgres: &Postgres,
+    pooler: Option<&cluster::Pooler>,
+) -> anyhow::Result<Counts> {
+    let programs = Programs::install()?;
+    let mut tests = cargo(&["nextest", "run", "--test-threads", &threads()?.to_string()]);
+    tests
+        .args(chosen)
+        .env("GLASSHOUSE_TEST_POSTGRES_URL", postgres.url())
+        .env("GLASSHOUSE_TEST_POSTGRES_PROGRAMS", programs.path())
+        .env("GLASSHOUSE_TEST_REQUIRE", "1")
+        .env(redis::VARIABLE, redis::install()?);
+    if let Some(pooler) = pooler {
+        tests.env("GLASSHOUSE_TEST_POOLER_URL", pooler.url());
+    }
+    Ok(count(Runner::Nextest, &run_reading(&mut tests)?))
 }
 
 /// The tests that are skipped elsewhere because they need a real model.

@@ -87,6 +87,38 @@ impl Postgres {
     }
 }
 
+/// The folder of PostgreSQL's programs, for tests that create their own clusters. Kept until this is dropped.
+pub(crate) struct Programs {
+    path: PathBuf,
+    _folder: Option<TemporaryFolder>,
+}
+
+impl Programs {
+    /// Those that `GLASSHOUSE_TEST_POSTGRES_PROGRAMS` names, or those of the package.
+    ///
+    /// # Errors
+    /// If it cannot be installed.
+    pub(crate) fn install() -> anyhow::Result<Self> {
+        if let Some(path) = variable("GLASSHOUSE_TEST_POSTGRES_PROGRAMS") {
+            return Ok(Self {
+                path: path.into(),
+                _folder: None,
+            });
+        }
+        let installed = install()?;
+        let folder = TemporaryFolder::new("glasshouse-test-postgres-programs")?;
+        Ok(Self {
+            path: programs(&installed, folder.path())?,
+            _folder: Some(folder),
+        })
+    }
+
+    /// The folder.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 /// Installs the package. Returns its folder.
 ///
 /// # Errors
