@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use domain::RunEvent;
-use futures_util::StreamExt;
+use futures_util::{StreamExt, future::try_join_all};
 use reqwest::Client;
 use serde_json::{Value, json};
 use tokio::{
@@ -30,9 +30,12 @@ pub(crate) struct Exchange {
     pub(crate) chat: String,
     pub(crate) work: String,
     pub(crate) run: String,
-    /// All events except deltas, by number.
-    pub(crate) seen: BTreeMap<u64, RunEvent>,
+    /// The events that each reader saw, by number.
+    pub(crate) seen: Vec<Seen>,
 }
+
+/// Events by number.
+pub(crate) type Seen = BTreeMap<u64, RunEvent>;
 
 pub(crate) struct Load {
     world: Arc<World>,
@@ -44,7 +47,7 @@ pub(crate) struct Load {
 struct World {
     client: Arc<Client>,
     closing: AtomicBool,
-    taken: AtomicUsize,
+    ended: AtomicUsize,
 }
 
 impl Load {
@@ -53,7 +56,7 @@ impl Load {
         let world = Arc::new(World {
             client: client()?,
             closing,
-            taken: AtomicUsize::new(0),
+            ended: AtomicUsize::new(0),
         });
         let servers: Vec<_> = (0..servers).map(|_| watch::Sender::new(None)).collect();
         let mut load = Self {
@@ -61,14 +64,20 @@ impl Load {
             servers,
             people: JoinSet::new(),
         };
-        for number in 0..people {
-            let servers = load.servers.iter().map(watch::Sender::subscribe).collect();
-            let person = Person {
+        let device = |asks| Device {
+            world: Arc::clone(&load.world),
+            servers: load.servers.iter().map(watch::Sender::subscribe).collect(),
+            asks,
+        };
+        // With several servers, each run is watched at two of them at a time.
+        let devices = if load.servers.len() > 1 { 2 } else { 1 };
+        let people: Vec<_> = (0..people)
+            .map(|number| Person {
                 number,
-                world: Arc::clone(&load.world),
-                servers,
-                asks: number,
-            };
+                devices: (number..number + devices).map(device).collect(),
+            })
+            .collect();
+        for person in people {
             load.people.spawn(person.work());
         }
         Ok(load)
@@ -79,9 +88,9 @@ impl Load {
         self.servers[place].send_replace(url);
     }
 
-    /// Number of messages accepted by the server.
-    pub(crate) fn taken(&self) -> usize {
-        self.world.taken.load(Ordering::Relaxed)
+    /// Number of runs that were watched to their end.
+    pub(crate) fn ended(&self) -> usize {
+        self.world.ended.load(Ordering::Relaxed)
     }
 
     /// Waits until everyone has seen the end of their runs.
@@ -97,18 +106,24 @@ impl Load {
 
 struct Person {
     number: usize,
+    devices: Vec<Device>,
+}
+
+/// A client of the servers.
+struct Device {
     world: Arc<World>,
     servers: Vec<watch::Receiver<Option<String>>>,
-    /// The server to ask next; a person uses them in turn.
+    /// The server to ask next; a device uses them in turn.
     asks: usize,
 }
 
 impl Person {
     async fn work(mut self) -> anyhow::Result<Vec<Exchange>> {
+        let world = Arc::clone(&self.devices[0].world);
         let mut exchanges = Vec::new();
         let mut chat = None;
         for number in 0.. {
-            if self.world.closing.load(Ordering::Relaxed) {
+            if world.closing.load(Ordering::Relaxed) {
                 break;
             }
             if number % MESSAGES_PER_CHAT == 0 {
@@ -116,19 +131,30 @@ impl Person {
             }
             let work = format!("{}-{number}", self.number);
             // An interrupted request may or may not have been accepted; it was not acknowledged.
-            let Ok(mut exchange) = self.say(&mut chat, work).await else {
+            let Ok(mut exchange) = self.devices[0].say(&mut chat, work).await else {
                 sleep(Duration::from_millis(5)).await;
                 continue;
             };
-            self.world.taken.fetch_add(1, Ordering::Relaxed);
-            self.watch_to_the_end(&mut exchange).await?;
+            let readers = self.devices.iter_mut();
+            let readers = readers.map(|device| device.watch_to_the_end(&exchange.run));
+            exchange.seen = try_join_all(readers).await?;
+            world.ended.fetch_add(1, Ordering::Relaxed);
             exchanges.push(exchange);
         }
         Ok(exchanges)
     }
+}
 
+impl Device {
+    /// The address of the next server that is up.
     async fn url(&mut self) -> anyhow::Result<String> {
         self.asks += 1;
+        let next = (0..self.servers.len()).map(|more| (self.asks + more) % self.servers.len());
+        for place in next {
+            if let Some(url) = &*self.servers[place].borrow() {
+                return Ok(url.clone());
+            }
+        }
         let place = self.asks % self.servers.len();
         let server = self.servers[place].wait_for(Option::is_some).await?;
         server.clone().context("the server is somewhere")
@@ -156,7 +182,7 @@ impl Person {
             chat,
             work,
             run: text(&begun["run"])?,
-            seen: BTreeMap::new(),
+            seen: Vec::new(),
         })
     }
 
@@ -185,26 +211,23 @@ impl Person {
             .await?)
     }
 
-    /// Watches the run, continuing after each interruption.
-    async fn watch_to_the_end(&mut self, exchange: &mut Exchange) -> anyhow::Result<()> {
-        let mut after = 0;
+    /// Watches the run, continuing after each interruption. Returns what it saw.
+    async fn watch_to_the_end(&mut self, run: &str) -> anyhow::Result<Seen> {
+        let mut seen = Seen::new();
         loop {
-            match self.watch(exchange, &mut after).await {
-                Ok(true) => return Ok(()),
-                Ok(false) => sleep(Duration::from_millis(5)).await,
+            match self.watch(run, &mut seen).await {
+                Ok(true) => return Ok(seen),
                 Err(error) if error.is::<Torn>() => return Err(error),
-                Err(_) => sleep(Duration::from_millis(5)).await,
+                Ok(false) | Err(_) => sleep(Duration::from_millis(5)).await,
             }
         }
     }
 
     /// Watches until the run or the connection ends. Returns whether the run has ended.
-    async fn watch(&mut self, exchange: &mut Exchange, after: &mut u64) -> anyhow::Result<bool> {
-        let url = format!(
-            "{}/runs/{}/events?after={after}",
-            self.url().await?,
-            exchange.run
-        );
+    async fn watch(&mut self, run: &str, seen: &mut Seen) -> anyhow::Result<bool> {
+        let last = |seen: &Seen| seen.last_key_value().map_or(0, |(seq, _)| *seq);
+        let url = self.url().await?;
+        let url = format!("{url}/runs/{run}/events?after={}", last(seen));
         let response = self
             .world
             .client
@@ -222,18 +245,12 @@ impl Person {
                     continue;
                 };
                 let event: RunEvent = serde_json::from_slice(data)?;
-                if event.seq <= *after {
-                    return Err(Torn(format!(
-                        "{}: event {} came after {after}",
-                        exchange.run, event.seq
-                    ))
-                    .into());
+                if event.seq <= last(seen) {
+                    let (seq, last) = (event.seq, last(seen));
+                    return Err(Torn(format!("{run}: event {seq} came after {last}")).into());
                 }
-                *after = event.seq;
                 let is_end = matches!(event.body, domain::EventBody::RunFinished { .. });
-                if !event.body.is_delta() {
-                    exchange.seen.insert(event.seq, event);
-                }
+                seen.insert(event.seq, event);
                 if is_end {
                     return Ok(true);
                 }

@@ -1,37 +1,40 @@
-//! `cargo xtask torture`: kills the server at random and at chosen moments under load, and compares its logs with a
-//! ledger kept outside. Nothing finished may be done twice, and nothing acknowledged may be lost.
+//! `cargo xtask torture`: kills servers at random and at chosen moments under load, and compares their logs with a ledger
+//! kept outside. Nothing finished may be done twice, and nothing acknowledged may be lost.
 
+mod bus;
+mod calls;
+mod disturbing;
 mod hooks;
 mod load;
 mod model;
+mod random;
 mod verdict;
 mod victim;
 
 use std::{
-    hash::{BuildHasher, RandomState},
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, PoisonError},
     time::{Duration, Instant},
 };
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
-use scripted::ScriptedServer;
-use tokio::{sync::Mutex, time::sleep};
+use futures_util::future::{Either, select, try_join_all};
+use tokio::time::timeout;
 
+use bus::{Bus, BusFaults};
+use calls::{CallLedger, Disturbances};
+use disturbing::{Counts, Disturbing, Goal, until_all_rest};
 use hooks::HookLedger;
-use load::Load;
+use load::{Exchange, Load};
+use random::Random;
+use verdict::{Ledgers, Verdict};
 use victim::{DiesItself, Folder, Victim};
 
 /// Number of simulated people who use the server concurrently.
 const PEOPLE: usize = 8;
 /// The number if servers share a database.
 const PEOPLE_SHARING: usize = 32;
-/// Maximum lifetime of a server before it is killed.
-const MAX_LIFE: Duration = Duration::from_millis(400);
-/// The maximum if servers share a database: there each interrupted run waits for its lease to expire, so servers with
-/// shorter lives would have nothing to do.
-const MAX_LIFE_SHARING: Duration = Duration::from_secs(2 * LEASE_SECONDS);
 /// The shortest lease supported.
 const LEASE_SECONDS: u64 = 2;
 /// Maximum time for the last runs to finish after the last kill.
@@ -40,15 +43,24 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Kills the server under load and checks for damage.
 #[derive(Parser)]
 struct Options {
-    /// Number of kills.
+    /// Number of kills, and with several servers of stops and freezes too.
     #[arg(long, default_value_t = 1000)]
     kills: u32,
+    /// Go on until that many runs have ended, instead of a number of kills.
+    #[arg(long, conflicts_with = "kills")]
+    runs: Option<u32>,
     /// The database to use instead of SQLite.
     #[arg(long)]
     database_url: Option<String>,
-    /// Number of servers that share the database; each is killed independently.
+    /// Number of servers that share the database; each is killed, stopped and frozen independently.
     #[arg(long, default_value_t = 1, requires = "database_url")]
     servers: usize,
+    /// The program of Redis or Valkey, which becomes a bus between the servers that is killed and frozen too.
+    #[arg(long, requires = "database_url")]
+    bus_program: Option<PathBuf>,
+    /// Makes the same choices as the torture that printed it.
+    #[arg(long)]
+    seed: Option<u64>,
     /// Call hooks around all operations of runs.
     #[arg(long)]
     hooks: bool,
@@ -69,6 +81,9 @@ enum Command {
         /// How many of a thousand effects kill the server directly before or after them.
         #[arg(long, default_value_t = 0)]
         deaths_per_mille: u64,
+        /// Decides which.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
     },
 }
 
@@ -80,123 +95,185 @@ async fn main() -> anyhow::Result<()> {
             data_dir,
             ledger,
             deaths_per_mille,
-        }) => victim::serve(data_dir, ledger, deaths_per_mille).await,
+            seed,
+        }) => victim::serve(data_dir, ledger, deaths_per_mille, seed).await,
         None => torture(&options).await,
     }
 }
 
-/// The result of the kills.
-#[derive(Default)]
-struct Kills {
-    done: u32,
-    /// Servers among them that died directly before or after an effect.
-    by_itself: u32,
-    longest_start: Duration,
+impl Options {
+    fn goal(&self) -> Goal {
+        self.runs.map_or(Goal::Disturbances(self.kills), Goal::Runs)
+    }
 }
 
-#[expect(clippy::print_stdout, reason = "it prints its score")]
 async fn torture(options: &Options) -> anyhow::Result<()> {
-    let kills = options.kills;
-    let servers = options.servers.max(1);
     let began = Instant::now();
-    let model = model::start().await?;
-    let people = if options.database_url.is_some() {
-        PEOPLE_SHARING
-    } else {
-        PEOPLE
+    let seed = options.seed.unwrap_or_else(Random::any_seed);
+    let calls = CallLedger::default();
+    let model = model::start(&calls).await?;
+    let mut bus = match &options.bus_program {
+        Some(program) => Some(Bus::start(program).await?),
+        None => None,
     };
-    let load = Load::start(people, servers)?;
-    let folder = Folder::new(options.database_url.clone())?;
+    let bus_url = bus.as_ref().map(Bus::url);
+    let folder = Folder::new(options.database_url.clone(), bus_url)?;
     let hooks = match options.hooks {
         true => Some(HookLedger::start(&folder.settings()).await?),
         false => None,
     };
-    let done = Mutex::new(Kills::default());
-    let places =
-        (0..servers).map(|place| kill_again_and_again(place, kills, &folder, &model, &load, &done));
-    futures_util::future::try_join_all(places).await?;
-    let Kills {
-        by_itself,
-        longest_start,
-        ..
-    } = done.into_inner();
-
-    let mut victim = Victim::start(&folder, 0, &model.base_url(), DiesItself::Never).await?;
-    (0..servers).for_each(|place| load.server_is_at(place, Some(victim.url.clone())));
-    let exchanges = tokio::time::timeout(PATIENCE, load.finish());
-    let exchanges = exchanges
-        .await
-        .context("some runs neither ended nor went on")??;
-    // Runs that had only begun when a person's connection broke have effects too.
-    sleep(Duration::from_secs(1)).await;
-    let ledger = hooks.as_ref().map(|(ledger, _)| ledger);
-    let verdict = verdict::reach(&victim.url, &exchanges, &folder.ledger(), ledger).await?;
-    victim.kill().await?;
-    println!(
-        "\n{kills} kills of {servers} at a time in {:.0} s, {by_itself} of them right before or after an effect; longest \
-         start {} ms",
-        began.elapsed().as_secs_f64(),
-        longest_start.as_millis(),
-    );
+    let people = match folder.is_shared() {
+        true => PEOPLE_SHARING,
+        false => PEOPLE,
+    };
+    let mut all = Tortured {
+        servers: options.servers.max(1),
+        folder,
+        model_url: model.base_url(),
+        load: Load::start(people, options.servers.max(1))?,
+        times: Disturbances::default(),
+        random: Random::new(seed),
+    };
+    println(&format!("seed {seed}; servers log to {}", all.folder));
+    let (counts, bus_faults) = all.disturb(options.goal(), bus.as_mut()).await?;
+    if let Some(bus) = &mut bus {
+        bus.come_back().await?;
+    }
+    let hook_ledger = hooks.as_ref().map(|(ledger, _)| ledger);
+    let (folder, verdict) = all.end(&calls, hook_ledger).await?;
+    println(&told(
+        counts,
+        bus_faults,
+        options.servers.max(1),
+        began.elapsed(),
+    ));
     verdict.print();
     if let Some((ledger, _)) = &hooks {
         let (asked, calls) = ledger.counts();
-        println!("hooks called                          {calls:>8}, asked {asked} times");
+        println(&format!(
+            "hooks called                          {calls:>8}, asked {asked} times"
+        ));
     }
     anyhow::ensure!(
         verdict.faults.is_empty(),
-        "{} faults; the data is kept in {folder}",
+        "{} faults with seed {seed}; the data is kept in {folder}",
         verdict.faults.len()
     );
-    println!("score: {kills}/{kills}");
+    let (runs, sound) = verdict.runs();
+    match options.runs {
+        Some(_) => println(&format!("score: {sound}/{runs}")),
+        None => println(&format!("score: {0}/{0}", options.kills)),
+    }
     folder.remove();
     Ok(())
 }
 
-/// Starts and kills one server after another in this slot, until there are enough kills in all slots.
-#[expect(clippy::print_stdout, reason = "it says how far it is")]
-async fn kill_again_and_again(
-    place: usize,
-    kills: u32,
-    folder: &Folder,
-    model: &ScriptedServer,
-    load: &Load,
-    done: &Mutex<Kills>,
-) -> anyhow::Result<()> {
-    let longest = if folder.is_shared() {
-        MAX_LIFE_SHARING
-    } else {
-        MAX_LIFE
-    };
-    loop {
-        let kill = {
-            let mut done = done.lock().await;
-            if done.done == kills {
-                return Ok(());
-            }
-            done.done += 1;
-            done.done
+fn told(counts: Counts, bus: BusFaults, servers: usize, took: Duration) -> String {
+    let Counts {
+        kills,
+        by_itself,
+        stops,
+        freezes,
+        ..
+    } = counts;
+    let mut text = format!(
+        "\n{kills} kills of {servers} at a time in {:.0} s, {by_itself} of them right before or after an effect; longest \
+         start {} ms",
+        took.as_secs_f64(),
+        counts.longest_start.as_millis(),
+    );
+    if servers > 1 {
+        let longest = counts.longest_stop.as_millis();
+        text += &format!("\n{stops} orderly stops, the longest {longest} ms; {freezes} freezes");
+    }
+    if bus.kills + bus.freezes > 0 {
+        text += &format!("\nbus: {} kills, {} freezes", bus.kills, bus.freezes);
+    }
+    text
+}
+
+/// The servers, and all around them.
+struct Tortured {
+    servers: usize,
+    folder: Folder,
+    model_url: String,
+    load: Load,
+    times: Disturbances,
+    random: Random,
+}
+
+impl Tortured {
+    /// Disturbs all until the goal is reached.
+    async fn disturb(
+        &mut self,
+        goal: Goal,
+        bus: Option<&mut Bus>,
+    ) -> anyhow::Result<(Counts, BusFaults)> {
+        let randoms: Vec<_> = (0..self.servers).map(|_| self.random.fork()).collect();
+        let disturbing = Disturbing {
+            folder: &self.folder,
+            model_url: &self.model_url,
+            load: &self.load,
+            goal,
+            are_several: self.servers > 1,
+            times: &self.times,
+            counts: std::sync::Mutex::default(),
         };
-        let mut victim =
-            Victim::start(folder, place, &model.base_url(), DiesItself::Sometimes).await?;
-        load.server_is_at(place, Some(victim.url.clone()));
-        let by_itself = victim
-            .lives_for(longest.mul_f64(random_per_mille() as f64 / 1000.0))
-            .await?;
-        victim.kill().await?;
-        load.server_is_at(place, None);
-        let mut done = done.lock().await;
-        done.by_itself += u32::from(by_itself);
-        done.longest_start = done.longest_start.max(victim.ready_after);
-        if kill % 100 == 0 {
-            println!("{kill} kills, {} messages taken", load.taken());
+        let places = randoms.into_iter().enumerate();
+        let places = try_join_all(places.map(|(place, random)| disturbing.go_on_in(place, random)));
+        let mut bus_faults = BusFaults::default();
+        match bus {
+            None => places.await.map(drop)?,
+            Some(bus) => {
+                let bus = bus.disturb(self.random.fork(), &mut bus_faults);
+                match select(std::pin::pin!(places), std::pin::pin!(bus)).await {
+                    Either::Left((ended, _)) => ended.map(drop)?,
+                    Either::Right((ended, _)) => ended.context("the bus")?,
+                }
+            }
         }
+        let counts = disturbing.counts.into_inner();
+        Ok((counts.unwrap_or_else(PoisonError::into_inner), bus_faults))
+    }
+
+    /// Lets all runs end at servers that are left alone, and judges them.
+    async fn end(
+        self,
+        calls: &CallLedger,
+        hooks: Option<&HookLedger>,
+    ) -> anyhow::Result<(Folder, Verdict)> {
+        let places = 0..self.servers;
+        let start = |place| Victim::start(&self.folder, place, &self.model_url, DiesItself::Never);
+        let mut victims = try_join_all(places.map(start)).await?;
+        for (place, victim) in victims.iter().enumerate() {
+            self.load.server_is_at(place, Some(victim.url.clone()));
+        }
+        let exchanges: Vec<Exchange> = timeout(PATIENCE, self.load.finish())
+            .await
+            .context("some runs neither ended nor went on")??;
+        // Runs that had only begun when a person's connection broke have effects too.
+        timeout(PATIENCE, until_all_rest(&victims))
+            .await
+            .context("some runs that nobody watched do not end")??;
+        let urls: Vec<_> = victims.iter().map(|victim| victim.url.as_str()).collect();
+        let ledger = self.folder.ledger();
+        let ledgers = Ledgers {
+            effects: &ledger,
+            calls,
+            disturbances: &self.times,
+            hooks,
+        };
+        let verdict = verdict::reach(&urls, &exchanges, &ledgers).await?;
+        for victim in &mut victims {
+            victim.kill().await?;
+        }
+        Ok((self.folder, verdict))
     }
 }
 
-/// A random number from 0 to 999.
-fn random_per_mille() -> u64 {
-    RandomState::new().hash_one(()) % 1000
+#[expect(clippy::print_stdout, reason = "it prints its score")]
+fn println(text: &str) {
+    println!("{text}");
 }
 
 /// A client without trusted certificates, since everything is on this machine.

@@ -4,11 +4,15 @@
 use scripted::{Behaviour, Finish, Reply, Request, ScriptedServer, ServerOptions, Step};
 use serde_json::{Value, json};
 
-use crate::victim::{EFFECT, LOOK};
+use crate::{
+    calls::CallLedger,
+    victim::{EFFECT, LOOK},
+};
 
 /// The beginning of a person's message; the name of the work item follows.
 pub(crate) const WORK: &str = "Work on ";
-const PART: &str = "Part ";
+/// The beginning of what a sub-agent is told.
+pub(crate) const PART: &str = "Part ";
 
 /// The effects of a work item.
 pub(crate) fn effects(work: &str) -> Vec<String> {
@@ -23,7 +27,10 @@ pub(crate) fn answer(work: &str) -> String {
     format!("{work} is done.")
 }
 
-pub(crate) async fn start() -> anyhow::Result<ScriptedServer> {
+/// Starts it; it notes each call.
+pub(crate) async fn start(calls: &CallLedger) -> anyhow::Result<ScriptedServer> {
+    let calls = calls.clone();
+    let reply = move |request: &Request| reply(request, &calls);
     let options = ServerOptions {
         keep_requests: false,
         ..ServerOptions::default()
@@ -31,7 +38,7 @@ pub(crate) async fn start() -> anyhow::Result<ScriptedServer> {
     Ok(ScriptedServer::start_with(Behaviour::answer(reply), options).await?)
 }
 
-fn reply(request: &Request) -> Reply {
+fn reply(request: &Request, calls: &CallLedger) -> Reply {
     let messages = request.body["messages"]
         .as_array()
         .map(Vec::as_slice)
@@ -46,6 +53,7 @@ fn reply(request: &Request) -> Reply {
         .iter()
         .filter(|message| message["role"] == "assistant")
         .count();
+    calls.note(&said, answers);
     if let Some(work) = said.strip_prefix(PART) {
         return match answers {
             0 => Reply::calls(&[(EFFECT, json!({"what": format!("{work}.part")}))]),
