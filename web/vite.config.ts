@@ -20,6 +20,11 @@ export default defineConfig(({ mode }) => ({
     pdfDecoders(),
     compressAssets(),
   ],
+  experimental: {
+    // The server may be reached below a path: scripts and styles name their files relative to themselves. The page's
+    // addresses stay absolute, as it is shown at many paths; the server puts its own path before them.
+    renderBuiltUrl: (_file, { hostType }) => (hostType === "html" ? undefined : { relative: true }),
+  },
   build: {
     target: "es2022",
     // For older ones, `:dir()` would become a list of languages, which says nothing about a text.

@@ -33,14 +33,14 @@ def addressed(example, addresses):
 class Balancer:
     """A balancer with its example, in which addresses and files are those of the test."""
 
-    def __init__(self, example, servers):
+    def __init__(self, config, port=None):
         self.folder = tempfile.TemporaryDirectory(prefix="glasshouse-balancer-")
-        self.port = free_port()
+        self.port = port or free_port()
         certificate = self.path("glasshouse.key"), self.path("glasshouse.pem")
         command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         command += ["-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
         subprocess.run([*command, "-keyout", certificate[0], "-out", certificate[1]], check=True, capture_output=True)
-        self.start(addressed(example, [server.address for server in servers]))
+        self.start(config)
         self.context = ssl.create_default_context(cafile=certificate[1])
 
     def until_ready(self):
@@ -86,7 +86,7 @@ class Balancer:
 
 class HAProxy(Balancer):
     def __init__(self, servers):
-        super().__init__("haproxy.cfg", servers)
+        super().__init__(addressed("haproxy.cfg", [server.address for server in servers]))
 
     def start(self, config):
         both = Path(self.path("both.pem"))
@@ -100,7 +100,7 @@ class HAProxy(Balancer):
 
 class Nginx(Balancer):
     def __init__(self, servers):
-        super().__init__("nginx.conf", servers)
+        super().__init__(addressed("nginx.conf", [server.address for server in servers]))
 
     def start(self, config):
         config = config.replace("listen 443", f"listen 127.0.0.1:{self.port}").replace("/etc/nginx/", self.folder.name + "/")

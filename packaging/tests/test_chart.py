@@ -126,6 +126,24 @@ class Rendered(unittest.TestCase):
                 with self.subTest(name, kind=thing["kind"]):
                     self.assertRegex(thing["metadata"]["name"], re.compile(r"\A[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z"))
 
+    def test_the_path_of_the_url_is_that_of_the_ingress_and_the_route(self):
+        for url, path in [
+            ("", "/"),
+            ("https://ai.example.org", "/"),
+            ("https://ai.example.org/", "/"),
+            ("https://example.org:8443/ai", "/ai"),
+            ("https://example.org/tools/ai/", "/tools/ai"),
+        ]:
+            with self.subTest(url):
+                things = chart.render({**EVERYTHING, "publicUrl": url})
+                (first, _) = one(things, "Ingress")["spec"]["rules"]
+                (rule,) = first["http"]["paths"]
+                self.assertEqual((rule["path"], rule["pathType"]), (path, "Prefix"))
+                (rule,) = one(things, "HTTPRoute")["spec"]["rules"]
+                self.assertEqual(rule["matches"], [{"path": {"type": "PathPrefix", "value": path}}])
+                probes = container(one(things, "Deployment"))
+                self.assertEqual(probes["livenessProbe"]["httpGet"]["path"], "/healthz")
+
     def test_selectors_choose_the_pods(self):
         things = chart.render(EVERYTHING)
         labels = one(things, "Deployment")["spec"]["template"]["metadata"]["labels"].items()
@@ -253,6 +271,8 @@ class Rendered(unittest.TestCase):
             ({"replica": 3}, "replica"),
             ({"env": {"GLASSHOUSE_LIMITS_STEPS": 30}}, "GLASSHOUSE_LIMITS_STEPS"),
             ({"publicUrl": "ai.example.org"}, "publicUrl"),
+            ({"publicUrl": "https://ai.example.org/a b"}, "publicUrl"),
+            ({"publicUrl": "https://ai.example.org/ai?x=1"}, "publicUrl"),
             ({"shutdown": {"drainSeconds": -1}}, "drainSeconds"),
             ({"image": {"pullPolicy": "Sometimes"}}, "pullPolicy"),
         ]:

@@ -18,10 +18,10 @@ async function start(command, args, env = {}) {
     new Promise((resolve) => createInterface({ input: child.stdout }).once("line", resolve)),
     ended.then((code) => Promise.reject(new Error(`${command} ended with ${code}`))),
   ]);
-  return { url: line.slice(line.indexOf("http://")), child, ended };
+  return { url: line.slice(line.search(/https?:\/\//)), child, ended };
 }
 
-function needed(name) {
+export function needed(name) {
   const path = process.env[name];
   const how = "run these tests with `cargo xtask test --e2e`";
   if (!path) throw new Error(`${name} is not set: ${how}`);

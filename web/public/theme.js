@@ -3,9 +3,12 @@
 (function () {
   // As in `preferences.svelte.ts`.
   var languages = ["en", "de", "es", "fr", "pt", "ru", "ar", "zh", "ja"];
+  var root = document.documentElement;
+  // As in `base.ts`.
+  var base = (root.dataset.base || "/").replace(/\/$/, "");
   var preferences = {};
   try {
-    preferences = JSON.parse(localStorage.getItem("glasshouse.preferences") || "{}") || {};
+    preferences = JSON.parse(localStorage.getItem("glasshouse" + base + ".preferences") || "{}") || {};
   } catch {
     // Unreadable settings: follow the system.
   }
@@ -14,7 +17,6 @@
       return tag.toLowerCase().split("-")[0];
     }),
   );
-  var root = document.documentElement;
   root.lang =
     codes.find(function (code) {
       return languages.includes(code);

@@ -8,6 +8,7 @@ mod alternatives;
 mod anthropic;
 mod audit;
 mod audited;
+mod base_path;
 pub(crate) mod body;
 mod chat_order;
 mod chat_search;
@@ -107,7 +108,10 @@ use self::{
 use crate::{
     app::App,
     error::{ApiError, catch_panic},
-    http::{state::AppState, web::WebApp},
+    http::{
+        state::AppState,
+        web::{Site, WebApp},
+    },
     identity::auth::{Access, Caller, check_access, check_origin, keep_from_proxy},
     platform::request_context,
 };
@@ -782,9 +786,11 @@ pub fn router(app: Arc<App>, web_app: WebApp) -> Router {
         app.config.now().body_limit_bytes,
     ));
     app.jobs.start(vec![mcp::sweep_job(&mcp_adapter)]);
+    let base = app.config.now().base_path().to_owned();
+    let site = Site::new(web_app, &base);
     let state = AppState {
         app: app.clone(),
-        web_app,
+        site: site.clone(),
     };
     // Few layers: each costs several allocations per request.
     let routes = table().into_iter().fold(Router::new(), |router, route| {
@@ -811,7 +817,7 @@ pub fn router(app: Arc<App>, web_app: WebApp) -> Router {
         .fallback(unrouted::fallback)
         .with_state(state.clone());
     let routes = routes
-        .fallback(move |request| unrouted::by_plain_path(once_more, web_app, request))
+        .fallback(move |request| unrouted::by_plain_path(once_more, site, request))
         .layer(from_fn_with_state(app.clone(), surrounded));
     let routes = if app.config.now().cors_allow_origins.is_empty() {
         routes
@@ -822,7 +828,7 @@ pub fn router(app: Arc<App>, web_app: WebApp) -> Router {
             cors::allow_named_origins,
         ))
     };
-    routes.with_state(state)
+    base_path::also_below(&base, routes.with_state(state))
 }
 
 /// Who may call a route, and the protocol of its error responses.
@@ -916,7 +922,7 @@ async fn surrounded(State(app): State<Arc<App>>, mut request: Request, next: Nex
             .headers_mut()
             .insert(request_context::REQUEST_ID, id);
     }
-    web::harden(&mut response);
+    web::harden(&mut response, config.strict_transport_security.as_ref());
     line.end(response.status());
     response
 }

@@ -32,13 +32,13 @@ pub fn tour() -> ChatModel {
 #[must_use]
 pub fn link(app: &App, listening_on: SocketAddr) -> String {
     let config = app.config.now();
-    let origin = match &config.public_url {
-        Some(url) => url.origin(),
+    let base_url = match &config.public_url {
+        Some(url) => url.base(),
         None => format!("{}://{}", config.scheme(), reachable(listening_on)),
     };
     match &app.identity.setup_token {
-        Some(token) => format!("{origin}/setup?token={}", token.reveal()),
-        None => origin,
+        Some(token) => format!("{base_url}/setup?token={}", token.reveal()),
+        None => base_url,
     }
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
         bench.arg("--redis").arg(redis::install()?);
     }
     if is_wanted("cluster") {
-        let [haproxy, _] = packaging::install_balancers()?;
+        let haproxy = packaging::install_proxies()?.haproxy;
         bench.arg("--haproxy").arg(haproxy);
     }
     // Held until the bench has ended.

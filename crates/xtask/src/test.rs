@@ -207,8 +207,12 @@ pub(crate) fn web_units() -> anyhow::Result<Counts> {
 /// The end-to-end browser tests against the real program, with the last build of the web app.
 pub(crate) fn journeys() -> anyhow::Result<Counts> {
     let chromium = chromium::install()?;
+    let nginx = packaging::install_proxies()?.nginx;
     build()?;
-    browse("glasshouse", &[("CHROMIUM", chromium)])
+    browse(
+        "glasshouse",
+        &[("CHROMIUM", chromium), ("NGINX_BIN", nginx)],
+    )
 }
 
 /// Runs the tests of this project of `web/playwright.config.ts`, which drive a browser and the real programs.

@@ -103,7 +103,7 @@ export const endSecondFactor = (current: string) =>
 export const resetSecondFactor = (user: string) =>
   call<undefined>("DELETE", `${v1}/users/${id(user)}/second-factor`);
 export const closeAccount = (password: string) => call<undefined>("DELETE", `${v1}/me`, { password });
-export const exportAddress = `${v1}/me/export`;
+export const exportPath = `${v1}/me/export`;
 /** Imports an export file; may take minutes. */
 export const importFile = async (file: Blob) =>
   (await (await send(`${v1}/me/import`, { method: "POST", body: file })).json()) as ImportReport;
@@ -273,7 +273,7 @@ export function searchChats(
   return call<ChatsFound>("GET", `${v1}/chats/search?${query}`, undefined, signal);
 }
 /** URL of one chat's export, in the format the import accepts. */
-export const chatExportAddress = (chat: string) => `${v1}/chats/${id(chat)}/export`;
+export const chatExportPath = (chat: string) => `${v1}/chats/${id(chat)}/export`;
 export const listWorkspaces = () => call<{ workspaces: WorkspaceChoice[] }>("GET", `${v1}/workspaces`);
 export const createChat = (start: NewChat) => call<Chat>("POST", `${v1}/chats`, start);
 export const getChat = (chat: string, signal?: AbortSignal) =>
@@ -352,20 +352,20 @@ export const mergeAnswers = (chat: string, message: string) =>
   );
 export const listFiles = (chat: string) =>
   call<{ files: ChatFile[]; more: boolean; deleted: ChatFile[] }>("GET", `${v1}/chats/${id(chat)}/files`);
-export const fileAddress = (chat: string, path: string, version?: number) =>
+export const filePath = (chat: string, path: string, version?: number) =>
   `${v1}/chats/${id(chat)}/files/content?path=${id(path)}${version ? `&version=${version}` : ""}`;
 /** URL of a workspace image, for `<img>`. Other files are sent as a download, so `<img>` shows nothing. */
-export const pictureAddress = (chat: string, path: string, version?: number) =>
-  `${fileAddress(chat, path, version)}&inline=1`;
+export const picturePath = (chat: string, path: string, version?: number) =>
+  `${filePath(chat, path, version)}&inline=1`;
 /** Fetches an external image through the server. */
 export const fetchImage = async (url: string) => {
   const headers = { "content-type": "application/json" };
   const response = await send(`${v1}/images`, { method: "POST", headers, body: JSON.stringify({ url }) });
   return response.blob();
 };
-export const zipAddress = (chat: string) => `${v1}/chats/${id(chat)}/files/zip`;
+export const zipPath = (chat: string) => `${v1}/chats/${id(chat)}/files/zip`;
 export const readFile = async (chat: string, path: string, version?: number) =>
-  (await send(fileAddress(chat, path, version))).arrayBuffer();
+  (await send(filePath(chat, path, version))).arrayBuffer();
 /** Precondition for the version that was loaded; 0 requires that the file does not exist. */
 const ifMatch = (version: number) => ({ "if-match": `"${version}"` });
 const ifSeen = (version: number) => (version > 0 ? ifMatch(version) : { "if-none-match": "*" });
@@ -373,12 +373,12 @@ const ifSeen = (version: number) => (version > 0 ? ifMatch(version) : { "if-none
 export const uploadFile = async (chat: string, path: string, content: Blob, seen: number | null) => {
   const headers = seen === null ? {} : ifSeen(seen);
   return (await (
-    await send(fileAddress(chat, path), { method: "PUT", headers, body: content })
+    await send(filePath(chat, path), { method: "PUT", headers, body: content })
   ).json()) as FileChange;
 };
 /** Deletes the file if its version is still `seen`. */
 export const deleteFile = (chat: string, path: string, seen: number) =>
-  send(fileAddress(chat, path), { method: "DELETE", headers: ifMatch(seen) });
+  send(filePath(chat, path), { method: "DELETE", headers: ifMatch(seen) });
 export const listVersions = (chat: string, path: string) =>
   call<{ versions: FileVersion[] }>("GET", `${v1}/chats/${id(chat)}/files/versions?path=${id(path)}`);
 export const diffVersions = (chat: string, path: string, from: number, to: number) =>
@@ -431,15 +431,15 @@ export const correctFact = (fact: string, text: string) =>
 export const forgetFact = (fact: string) => call<undefined>("DELETE", `${v1}/facts/${id(fact)}`);
 export const forgetAllFacts = () => call<undefined>("DELETE", `${v1}/facts`);
 
-export const activityAddress = `${v1}/activity`;
+export const activityPath = `${v1}/activity`;
 /** The page renders streamed text about 16 times a second; more packets would only wake it up. */
 const batchMs = 60;
-export const runEventsAddress = (run: string, after: number, previewBytes: number) =>
+export const runEventsPath = (run: string, after: number, previewBytes: number) =>
   `/runs/${id(run)}/events?preview=${previewBytes}&batch_ms=${batchMs}&after=${after}`;
 /** All events of a finished run; long results are truncated to a preview, as everywhere. */
-export const runLogAddress = (run: string) => `/runs/${id(run)}/events?preview=2000`;
+export const runLogPath = (run: string) => `/runs/${id(run)}/events?preview=2000`;
 /** URL of a run's events in the format of another protocol; `after` is the number in the last frame's id. */
-export const runFramesAddress = (run: string, format: string, after: number) =>
+export const runFramesPath = (run: string, format: string, after: number) =>
   `/runs/${id(run)}/events?format=${id(format)}&batch_ms=${batchMs}&after=${after}`;
 export const getCall = (run: string, toolCall: string) =>
   call<ToolFinished>("GET", `/runs/${id(run)}/calls/${id(toolCall)}`);

@@ -3,8 +3,8 @@ import { ApiError, send } from "./http.ts";
 import { problemIn, readFrames, type SseFrame } from "./sse.ts";
 
 export interface FollowOptions {
-  /** URL to request; called again for each attempt so that it can include the last event seen. */
-  address: () => string;
+  /** Path to request; called again for each attempt so that it can include the last event seen. */
+  path: () => string;
   /** Called with batches of the frames that arrived within a few hundredths of a second. */
   onFrames: (frames: SseFrame[]) => void;
   /** The connection is open (again). */
@@ -42,7 +42,7 @@ export function follow(options: FollowOptions): Follower {
 
   async function once(): Promise<void> {
     abort = new AbortController();
-    const response = await send(options.address(), {
+    const response = await send(options.path(), {
       headers: { accept: "text/event-stream" },
       signal: abort.signal,
       cache: "no-store",

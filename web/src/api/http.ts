@@ -1,5 +1,6 @@
 /** HTTP client: JSON requests and responses, with every failure an `ApiError` with a readable message. */
 
+import { withBase } from "./base.ts";
 import type { MessageCode } from "./events.ts";
 
 /**
@@ -56,7 +57,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   for (;;) {
     let response: Response;
     try {
-      response = await fetch(path, { credentials: "same-origin", ...init });
+      response = await fetch(withBase(path), { credentials: "same-origin", ...init });
     } catch (cause) {
       if (init.signal?.aborted) throw cause;
       const pause = pauses.shift();
@@ -82,7 +83,7 @@ export async function sendFile<T>(
 ): Promise<T> {
   const request = new XMLHttpRequest();
   const response = await new Promise<Response>((resolve, reject) => {
-    request.open("POST", path);
+    request.open("POST", withBase(path));
     request.upload.onprogress = (event) => onprogress(event.loaded);
     request.onload = () => resolve(responseOf(request));
     request.onerror = () => reject(new ApiError(0, "offline", ""));

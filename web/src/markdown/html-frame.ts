@@ -1,5 +1,6 @@
 // Shows untrusted HTML in its own render frame: an opaque origin, no network, no scripts but the frame's.
 
+import { withBase } from "../api/base.ts";
 import type { HtmlRequest } from "../render-frame/protocol";
 
 /** Maximum frame height, CSS pixels; longer documents scroll inside. */
@@ -9,7 +10,7 @@ const MAX_HEIGHT = 600;
 export function showHtml(place: HTMLElement, html: string, title: string): () => void {
   const frame = document.createElement("iframe");
   frame.sandbox.add("allow-scripts");
-  frame.src = "/render-frame.html";
+  frame.src = withBase("/render-frame.html");
   frame.title = title;
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = ({ data }: MessageEvent<unknown>) => {

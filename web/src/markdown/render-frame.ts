@@ -1,5 +1,6 @@
 // Renders untrusted markup in a hidden frame with an opaque origin and without network, created with the first drawing.
 
+import { withBase } from "../api/base.ts";
 import type { Drawing, RenderAnswer, RenderRequest } from "../render-frame/protocol";
 
 /** Timeouts for loading the frame and for one drawing. */
@@ -31,7 +32,7 @@ export function render(request: RenderRequest): Promise<Drawing> {
 function open(): Promise<HTMLIFrameElement> {
   const frame = document.createElement("iframe");
   frame.sandbox.add("allow-scripts");
-  frame.src = "/render-frame.html";
+  frame.src = withBase("/render-frame.html");
   frame.className = "render-frame";
   frame.tabIndex = -1;
   frame.ariaHidden = "true";

@@ -6,6 +6,7 @@
 
 import { Marked, type Links, type MarkedExtension, type Token, type Tokens } from "marked";
 import remend from "remend";
+import { withBase } from "../api/base.ts";
 import { isCitation, MAX_BEFORE } from "../citation-marks";
 import { BoundedLexer, plainToken } from "./bounds";
 import { joinLines, maskClosers, PYTHON_NAME } from "./emphasis";
@@ -181,7 +182,8 @@ const marked = new Marked({
       if (safe === undefined) return label;
       const hint = title ? ` title="${escapeHtml(title)}"` : "";
       const direction = autolink ? ` dir="ltr"` : "";
-      return `<a href="${escapeHtml(safe)}"${hint}${direction} target="_blank" rel="noreferrer noopener">${label}</a>`;
+      const address = /^\/(?![/\\])/.test(safe) ? withBase(safe) : safe;
+      return `<a href="${escapeHtml(address)}"${hint}${direction} target="_blank" rel="noreferrer noopener">${label}</a>`;
     },
     table(token) {
       const { head, rows } = tableRows(token);

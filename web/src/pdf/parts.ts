@@ -1,5 +1,7 @@
 /** Addresses of the parts of pdf.js that only few documents need. */
 
+import { withBase } from "../api/base.ts";
+
 /** The character maps that a PDF may refer to by name (ISO 32000, table 116), and those from characters to Unicode. */
 const files = import.meta.glob<string>(
   [
@@ -21,4 +23,6 @@ export const characterMaps: Readonly<Record<string, string>> = Object.fromEntrie
 
 declare const __PDF_DECODERS__: string;
 /** The folder of the decoders for JBIG2 and JPEG 2000 images, which `build/pdf-decoders.ts` adds to the build. */
-export const decoderFolder = import.meta.env.DEV ? "/node_modules/pdfjs-dist/wasm/" : __PDF_DECODERS__;
+export const decoderFolder = import.meta.env.DEV
+  ? "/node_modules/pdfjs-dist/wasm/"
+  : withBase(__PDF_DECODERS__);

@@ -1,20 +1,21 @@
 /** Push notifications of this browser: they come also while no page is open. */
+import { storageKey, urlOf, withBase } from "../api/base.ts";
 import { addPushSubscription, pushKey, removePushSubscription } from "../api/calls.ts";
 import { language } from "../i18n/index.svelte.ts";
 import { router } from "../state/router.svelte.ts";
 import { addressOf } from "./news.ts";
 
-const storageKey = "glasshouse.push";
+const rememberedKey = storageKey("push");
 
 const isPossible = () => "serviceWorker" in navigator && "PushManager" in window;
 
-const registration = () => navigator.serviceWorker.register("/push-worker.js");
+const registration = () => navigator.serviceWorker.register(withBase("/push-worker.js"));
 
 /** The ID of this browser's subscription on the server. */
 function remember(id: string | null): void {
   try {
-    if (id === null) localStorage.removeItem(storageKey);
-    else localStorage.setItem(storageKey, id);
+    if (id === null) localStorage.removeItem(rememberedKey);
+    else localStorage.setItem(rememberedKey, id);
   } catch {
     // Storage is unavailable: the subscription ends with the session.
   }
@@ -22,7 +23,7 @@ function remember(id: string | null): void {
 
 function remembered(): string | null {
   try {
-    return localStorage.getItem(storageKey);
+    return localStorage.getItem(rememberedKey);
   } catch {
     return null;
   }
@@ -63,17 +64,24 @@ export async function unsubscribe(): Promise<void> {
   remember(null);
   if (id !== null) await removePushSubscription(id).catch(() => {});
   if (!isPossible()) return;
-  const worker = await navigator.serviceWorker.getRegistration("/");
-  await (await worker?.pushManager.getSubscription())?.unsubscribe();
+  const worker = await navigator.serviceWorker.getRegistration(withBase("/"));
+  // Without one of its own, the page is in the scope of a server above it on the same host.
+  if (worker?.scope !== urlOf("/")) return;
+  await (await worker.pushManager.getSubscription())?.unsubscribe();
 }
 
 /** Shows a notification of the open page; a click on it opens the chat. */
 export async function notify(title: string, body: string, chat: string): Promise<void> {
   try {
     // Phones allow only those of a worker.
-    await registration();
-    const worker = await navigator.serviceWorker.ready;
-    await worker.showNotification(title, { body, icon: "/icon-192.png", tag: chat, data: { chat } });
+    const worker = await registration();
+    if (!worker.active) await navigator.serviceWorker.ready;
+    await worker.showNotification(title, {
+      body,
+      icon: withBase("/icon-192.png"),
+      tag: chat,
+      data: { chat },
+    });
     return;
   } catch {
     // There is no worker without HTTPS, or the file cannot be loaded now.

@@ -3,6 +3,7 @@ import { addressOf, isNews, wordsOf } from "./news.ts";
 
 /** A page of ours. */
 interface Page {
+  url: string;
   visibilityState: DocumentVisibilityState;
   focus(): Promise<unknown>;
   postMessage(message: unknown): void;
@@ -31,7 +32,14 @@ declare const self: {
   ): void;
 };
 
-const windows = () => self.clients.matchAll({ type: "window", includeUncontrolled: true });
+/** The open pages of this server. Other servers may be below other paths of the host. */
+async function windows(): Promise<Page[]> {
+  const all = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  return all.filter((page) => page.url.startsWith(self.registration.scope));
+}
+
+/** The URL of a path of this server, which is reached at the worker's scope. */
+const urlOf = (path: string) => new URL(`.${path}`, self.registration.scope).href;
 
 function jsonOf(text = ""): unknown {
   try {
@@ -47,7 +55,7 @@ async function show(news: unknown): Promise<void> {
   if ((await windows()).some((page) => page.visibilityState === "visible")) return;
   await self.registration.showNotification("Glasshouse", {
     body: wordsOf(news),
-    icon: "/icon-192.png",
+    icon: urlOf("/icon-192.png"),
     // One per chat: a later notification replaces the earlier one.
     tag: news.chat,
     data: { chat: news.chat },
@@ -57,7 +65,7 @@ async function show(news: unknown): Promise<void> {
 async function open(chat: string): Promise<void> {
   const [page] = await windows();
   if (!page) {
-    await self.clients.openWindow(addressOf(chat));
+    await self.clients.openWindow(urlOf(addressOf(chat)));
     return;
   }
   // The page goes there itself, so that nothing in it is lost.

@@ -1,5 +1,5 @@
 /** Chat list of the sidebar, kept up to date by the activity stream. */
-import { activityAddress, changeChat, listChats } from "../api/calls.ts";
+import { activityPath, changeChat, listChats } from "../api/calls.ts";
 import { follow, type Follower } from "../api/follow.ts";
 import type { Activity } from "../api/activity.ts";
 import type { ChatRow } from "../api/types.ts";
@@ -73,7 +73,7 @@ class Chats {
 
   watch(): void {
     this.#follower ??= follow({
-      address: () => activityAddress,
+      path: () => activityPath,
       onOpen: () => {
         // Events missed while disconnected are not sent again: reload the list.
         void this.load().catch(() => {});

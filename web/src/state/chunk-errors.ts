@@ -1,9 +1,10 @@
 /** Recovery from chunks that fail to load, because the server was updated or the connection broke. */
+import { storageKey } from "../api/base.ts";
 import { getMe } from "../api/calls.ts";
 import { t } from "../i18n/index.svelte.ts";
 import { toasts } from "./toasts.svelte.ts";
 
-const key = "glasshouse.reloaded";
+const key = storageKey("reloaded");
 /** If a chunk is missing again within this time, reloading does not help. */
 const soonMs = 60_000;
 

@@ -1,12 +1,14 @@
 /** The documentation of this version, which the server has beside the page. */
 
+import { withBase } from "../api/base.ts";
+
 /** The address in the page of a reference such as `docs/team/groups.md#permissions`. */
 export const helpPath = (reference: string): string =>
   `/help/${reference.replace(/^docs\//, "").replace(/\.md(?=#|$)/, "")}`;
 
 /** The page's Markdown; `null` if there is no such page. */
 export async function loadDocumentation(page: string, signal: AbortSignal): Promise<string | null> {
-  const response = await fetch(`/documentation/${page}.txt`, { signal });
+  const response = await fetch(withBase(`/documentation/${page}.txt`), { signal });
   // For an unknown path, the server sends the page itself.
   const isText = response.headers.get("content-type")?.startsWith("text/plain") === true;
   return response.ok && isText ? response.text() : null;

@@ -1,7 +1,8 @@
 /** Unsent text per chat and form drafts, kept for the lifetime of the browser tab. */
+import { storageKey } from "../api/base.ts";
 import type { Draft } from "./form.ts";
 
-const keyOf = (chat: string | null) => `glasshouse.draft.${chat ?? "new"}`;
+const keyOf = (chat: string | null) => storageKey(`draft.${chat ?? "new"}`);
 
 export function readDraft(chat: string | null): string {
   try {
@@ -20,7 +21,7 @@ export function keepDraft(chat: string | null, text: string): void {
   }
 }
 
-const formKeyOf = (run: string, question: string) => `glasshouse.form.${run}.${question}`;
+const formKeyOf = (run: string, question: string) => storageKey(`form.${run}.${question}`);
 
 export function readFormDraft(run: string, question: string): Draft | null {
   try {
@@ -40,7 +41,7 @@ export function keepFormDraft(run: string, question: string, draft: Draft | null
   }
 }
 
-const textKeyOf = (place: string) => `glasshouse.text.${place}`;
+const textKeyOf = (place: string) => storageKey(`text.${place}`);
 
 /** Unsent text of a field that can be closed or scrolled out of view. */
 export function readText(place: string): string | null {

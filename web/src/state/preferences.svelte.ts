@@ -1,5 +1,7 @@
 /** Preferences stored in this browser: theme, language, keys, sidebars, the last model. */
 
+import { storageKey } from "../api/base.ts";
+
 export type Theme = "light" | "dark" | "system";
 
 /** The languages of the page. `theme.js` has them too, as it sets the direction before the first paint. */
@@ -31,7 +33,7 @@ export interface Preferences {
   tourHidden: boolean;
 }
 
-const storageKey = "glasshouse.preferences";
+const preferencesKey = storageKey("preferences");
 
 /** The first of the browser's languages that the page has, else English. */
 export function browserLanguage(): Language {
@@ -58,7 +60,7 @@ function read(): Preferences {
     tourHidden: false,
   };
   try {
-    const stored = JSON.parse(localStorage.getItem(storageKey) ?? "{}") as Partial<Preferences>;
+    const stored = JSON.parse(localStorage.getItem(preferencesKey) ?? "{}") as Partial<Preferences>;
     const language = languageCodes.find((code) => code === stored.language) ?? defaults.language;
     return { ...defaults, ...stored, language };
   } catch {
@@ -72,7 +74,7 @@ export const preferences = $state<Preferences>(read());
 export function prefer(change: Partial<Preferences>): void {
   Object.assign(preferences, change);
   try {
-    localStorage.setItem(storageKey, JSON.stringify(preferences));
+    localStorage.setItem(preferencesKey, JSON.stringify(preferences));
   } catch {
     // Storage may be disabled or full; the choice then lasts until the page is closed.
   }

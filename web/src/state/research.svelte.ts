@@ -2,12 +2,13 @@
  * Mode of the next message: chat, web search, research or deep research. It belongs to one chat: it survives a reload,
  * but another chat starts without it, however it is opened.
  */
+import { storageKey } from "../api/base.ts";
 export type WorkMode = "chat" | "web_search" | "research" | "deep";
 
 const modes: readonly WorkMode[] = ["chat", "web_search", "research", "deep"];
 /** Modes that the research button cycles through. */
 const round: readonly WorkMode[] = ["chat", "research", "deep"];
-const place = "glasshouse.mode";
+const place = storageKey("mode");
 
 /** The saved mode of the chat at this URL; that of another chat is discarded. */
 function kept(): WorkMode {

@@ -1,5 +1,6 @@
 /** Client-side router: parses the URL into a route, and navigates. */
 
+import { currentPath, withBase, withoutBase } from "../api/base.ts";
 import { statementIn } from "./fitting.ts";
 import { unsaved } from "./unsaved.svelte.ts";
 
@@ -100,7 +101,9 @@ const newChat: ChatRoute = {
 };
 
 export function routeOf(address: URL): Route {
-  const [first = "", second = "", third = "", ...rest] = address.pathname.split("/").filter(Boolean);
+  const [first = "", second = "", third = "", ...rest] = withoutBase(address.pathname)
+    .split("/")
+    .filter(Boolean);
   if (first === "help") {
     const path = [second, third, ...rest].filter(Boolean).join("/") || "README";
     return { page: "help", path, anchor: decodeURIComponent(address.hash.slice(1)) };
@@ -204,14 +207,12 @@ class Router {
   }
 
   go(path: string, options: { replace?: boolean } = {}): void {
-    if (options.replace) history.replaceState(null, "", path);
-    else history.pushState(null, "", path);
-    this.#read();
+    this.#open(withBase(path), options);
   }
 
   /** Navigates once the user has confirmed discarding a partly filled form. */
   leaveTo(path: string): void {
-    const isElsewhere = new URL(path, location.href).pathname !== location.pathname;
+    const isElsewhere = new URL(withBase(path), location.href).pathname !== location.pathname;
     if (isElsewhere) unsaved.leave(() => this.go(path));
     else this.go(path);
   }
@@ -221,13 +222,19 @@ class Router {
     const { href, pathname } = location;
     if (unsaved.hasForm && pathname !== new URL(this.#shown).pathname) {
       history.pushState(null, "", this.#shown);
-      unsaved.leave(() => this.go(href));
+      unsaved.leave(() => this.#open(href));
     } else this.#read();
   }
 
   /** Replays the answer `message` of the open chat; `null` ends the replay. */
   replay(message: string | null): void {
-    this.go(location.pathname + (message === null ? "" : `?replay=${encodeURIComponent(message)}`));
+    this.go(currentPath() + (message === null ? "" : `?replay=${encodeURIComponent(message)}`));
+  }
+
+  #open(address: string, options: { replace?: boolean } = {}): void {
+    if (options.replace) history.replaceState(null, "", address);
+    else history.pushState(null, "", address);
+    this.#read();
   }
 
   #read(): void {
@@ -244,5 +251,5 @@ export function followLink(event: MouseEvent): void {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   const { pathname, search, hash } = event.currentTarget as HTMLAnchorElement;
-  router.leaveTo(pathname + search + hash);
+  router.leaveTo(withoutBase(pathname) + search + hash);
 }

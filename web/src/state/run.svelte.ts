@@ -1,6 +1,6 @@
 /** View of a run: its timeline, connection state, and expanded rows. */
 import { SvelteMap } from "svelte/reactivity";
-import { getCall, runEventsAddress } from "../api/calls.ts";
+import { getCall, runEventsPath } from "../api/calls.ts";
 import type { RunEvent } from "../api/events.ts";
 import { follow, type Follower } from "../api/follow.ts";
 import type { ApiError } from "../api/http.ts";
@@ -93,7 +93,7 @@ export class RunView {
     this.connection = "connecting";
     this.refusal = null;
     this.#follower = follow({
-      address: () => runEventsAddress(this.id, this.#timeline.seq, previewBytes),
+      path: () => runEventsPath(this.id, this.#timeline.seq, previewBytes),
       onOpen: () => (this.connection = "live"),
       onFrames: (frames) => this.#read(frames),
       onLost: (waitMs) => {

@@ -1,4 +1,5 @@
 /** Session of the current user. */
+import { currentPath, withBase } from "../api/base.ts";
 import { getMe, logOut } from "../api/calls.ts";
 import { whenSignedOut } from "../api/http.ts";
 import type { Me, Right } from "../api/me.ts";
@@ -58,7 +59,7 @@ export class Session {
       return;
     }
     // A full page load, so that none of the user's data stays in memory.
-    location.assign("/login");
+    location.assign(withBase("/login"));
   }
 
   /** Redirects to the page required first, remembering the requested one. */
@@ -84,7 +85,7 @@ export class Session {
   }
 
   #toLogin(): void {
-    const place = location.pathname + location.search + location.hash;
+    const place = currentPath() + location.search + location.hash;
     router.go(
       place === "/" || place.startsWith("/setup") ? "/login" : `/login?next=${encodeURIComponent(place)}`,
       {

@@ -1,4 +1,5 @@
 /** Sources of an answer: which are cited, and their URLs. */
+import { withBase } from "../api/base.ts";
 import type { Source } from "../api/events.ts";
 import { citedNumbers } from "../citation-marks.ts";
 import { withStatement } from "./fitting.ts";
@@ -38,7 +39,7 @@ export const isExact = (source: Source): boolean => source.verified !== undefine
  * the statement that cites it.
  */
 export function addressOf(source: Source, statement = ""): string | null {
-  const at = (address: string) => (isExact(source) ? address : withStatement(address, statement));
+  const at = (path: string) => withBase(isExact(source) ? path : withStatement(path, statement));
   if (source.copy && /^\/(?!\/)/.test(source.copy)) return at(source.copy);
   if (/^\/(?!\/)/.test(source.url)) return at(source.url);
   return /^https?:\/\//.test(source.url) ? source.url : null;

@@ -1,5 +1,6 @@
 /** Images in answers that refer to the chat's files. */
-import { pictureAddress, readFile } from "../api/calls.ts";
+import { withBase } from "../api/base.ts";
+import { picturePath, readFile } from "../api/calls.ts";
 import { openChat } from "./chat.svelte.ts";
 import { seemsPicture } from "./files.svelte.ts";
 
@@ -14,7 +15,7 @@ export function workspaceImage(path: string): string | Promise<string> | undefin
   if (openChat.id === null || !/^\/(?!\/)/.test(path) || !(isDrawing || seemsPicture(path))) return;
   try {
     const file = decodeURIComponent(path);
-    return isDrawing ? drawing(openChat.id, file) : pictureAddress(openChat.id, file);
+    return isDrawing ? drawing(openChat.id, file) : withBase(picturePath(openChat.id, file));
   } catch {
     return undefined;
   }

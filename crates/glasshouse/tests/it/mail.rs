@@ -18,7 +18,8 @@ use crate::{
     harness::{Answer, EMAIL, Server},
 };
 
-const PUBLIC_URL: &str = "https://agents.example.org";
+/// Below a path, where links are most easily wrong.
+const PUBLIC_URL: &str = "https://example.org/agents";
 const TEST: &str = "/api/v1/settings/mail/test";
 
 /// An SMTP server that keeps what it gets. It refuses recipients that begin with `refused`.

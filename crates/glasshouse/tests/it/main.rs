@@ -114,6 +114,7 @@ mod sites;
 mod skills;
 mod source_documents;
 mod sse;
+mod sub_path;
 mod synced;
 mod tampered;
 mod task_requests;

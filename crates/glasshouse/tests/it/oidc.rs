@@ -808,3 +808,24 @@ async fn a_provider_does_not_go_around_the_second_step() {
     entered.expect(200);
     assert_eq!(world.me(&entered.cookie()).await["email"], EMAIL);
 }
+
+#[tokio::test]
+async fn a_server_below_a_path_is_come_back_to_there() {
+    let url = ("GLASSHOUSE_PUBLIC_URL", "http://example.org/ai");
+    let world = World::start(&[url]).await;
+    world.server.set_up().await;
+    let set_cookie = |answer: &Answer| answer.headers["set-cookie"].to_str().unwrap().to_owned();
+    let begun = world.get("/ai/oauth/login?next=/c/1", "").await;
+    assert!(set_cookie(&begun).contains("; Path=/ai/oauth/login; "));
+    let sent = world.begin().await;
+    assert_eq!(
+        sent.query("redirect_uri"),
+        "http://example.org/ai/oauth/login/callback"
+    );
+    let back = world.come_back(&sent, "code=the-code").await;
+    let (place, session) = ended(&back);
+    assert_eq!(place, "/ai/c/1");
+    assert_eq!(world.me(&session).await["email"], "bob@example.org");
+    let again = world.come_back(&sent, "code=the-code").await;
+    assert_eq!(again.headers["location"], "/ai/login?problem=refused&next=");
+}

@@ -420,26 +420,26 @@ async fn time_at(url: &Url, http: &HttpClient) -> Option<i64> {
 
 /// Whether the address that people type leads here.
 async fn public_address(config: &Config, http: &HttpClient) -> Option<Finding> {
-    let origin = config.public_url.as_ref()?.origin();
+    let address = config.public_url.as_ref()?.base();
     let about = "Address";
     let advice = "check the reverse proxy and the name's DNS entry";
-    let url = Url::parse(&format!("{origin}/healthz")).ok()?;
+    let url = Url::parse(&format!("{address}/healthz")).ok()?;
     let answer = match http.for_url(&url) {
         Ok(client) => client.get(url).timeout(PATIENCE).send().await,
         Err(error) => return Some(Finding::problem(about, error.to_string(), advice)),
     };
     Some(match answer {
         Ok(answer) if answer.status().is_success() => {
-            Finding::fine(about, format!("{origin} answers"))
+            Finding::fine(about, format!("{address} answers"))
         }
         Ok(answer) => Finding::warning(
             about,
-            format!("{origin} answers with HTTP {}", answer.status().as_u16()),
+            format!("{address} answers with HTTP {}", answer.status().as_u16()),
             "start the server, or check the reverse proxy",
         ),
         Err(error) => {
             let why = error.without_url();
-            Finding::warning(about, format!("{origin} cannot be reached: {why}"), advice)
+            Finding::warning(about, format!("{address} cannot be reached: {why}"), advice)
         }
     })
 }

@@ -19,10 +19,7 @@ use serde_json::json;
 use tokio::sync::{broadcast::error::RecvError, mpsc};
 use wire::{debug_chat::DebugChatRequest, debug_events::DebugEvent};
 
-use super::{
-    threads,
-    web::{self, WebApp},
-};
+use super::{threads, web::Site};
 use crate::{
     app::App,
     chat::turns::{ApiRun, ApiTurn},
@@ -258,12 +255,12 @@ pub(super) async fn socket(
 /// access.
 pub(super) async fn root(
     State(app): State<Arc<App>>,
-    State(web_app): State<WebApp>,
+    State(site): State<Site>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
     mut request: Request,
 ) -> Result<Response, ApiError> {
     let Ok(upgrade) = upgrade else {
-        return Ok(web::serve(web_app, &request));
+        return Ok(site.serve(&request));
     };
     let caller = check_access(&app.identity, Access::Chat, &mut request).await?;
     let caller = caller.ok_or_else(|| ApiError::unauthenticated(false))?;

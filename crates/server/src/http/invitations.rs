@@ -21,7 +21,7 @@ use crate::{
     },
     identity::{
         audit::Noted,
-        auth::{Caller, checked_email, own_origin},
+        auth::{Caller, checked_email, own_url},
         mail::{MailLanguage, MailText, Mailer},
     },
     messages,
@@ -129,7 +129,7 @@ pub(super) struct CreateInvitation {
 /// What a mail with a link takes.
 struct Mailing {
     /// The address of this server.
-    origin: String,
+    base_url: String,
     language: MailLanguage,
 }
 
@@ -147,7 +147,7 @@ impl CreateInvitation {
             return Err(ApiError::conflict(messages::Settings::MailServerMissing));
         }
         Ok(Some(Mailing {
-            origin: own_origin(&app.config.now(), headers)?,
+            base_url: own_url(&app.config.now(), headers)?,
             language: MailLanguage::of(&self.language),
         }))
     }
@@ -231,7 +231,7 @@ impl WithLink {
         };
         let until = jiff::Timestamp::from_millisecond(self.invitation.expires_at);
         let until = until.unwrap_or_default().strftime("%Y-%m-%d").to_string();
-        let link = format!("{}{}", mailing.origin, self.path);
+        let link = format!("{}{}", mailing.base_url, self.path);
         let text = MailText::invitation(mailing.language, inviter, &link, &until);
         let sent = app.mailer.send(email, text).await;
         self.mail = Some(MailOutcome {

@@ -22,7 +22,7 @@ use crate::{
     },
     identity::{
         Identity,
-        auth::{Caller, Credential, own_origin},
+        auth::{Caller, Credential, own_url},
     },
     messages,
     platform::config::Config,
@@ -113,7 +113,7 @@ pub(super) async fn begin(
     Path(server): Path<String>,
     headers: HeaderMap,
 ) -> Result<Json<Begun>, ApiError> {
-    let redirect = format!("{}{CALLBACK}", own_origin(&config, &headers)?);
+    let redirect = format!("{}{CALLBACK}", own_url(&config, &headers)?);
     let url = mcp_servers
         .begin_sign_in(
             &server,
@@ -162,6 +162,7 @@ pub(super) async fn delete(
 pub(super) async fn callback(
     State(identity): State<Arc<Identity>>,
     State(mcp_servers): State<Arc<McpServers>>,
+    State(config): State<Arc<Config>>,
     headers: HeaderMap,
     back: Result<Query<Back>, ApiError>,
 ) -> Result<Response, ApiError> {
@@ -172,8 +173,9 @@ pub(super) async fn callback(
             word(mcp_servers.finish_sign_in(&signer(&caller), back).await?)
         }
     };
-    let place = HeaderValue::try_from(format!("/settings/sign-ins?sign_in={ended}"))
-        .map_err(ApiError::internal)?;
+    let base = config.base_path();
+    let place = format!("{base}/settings/sign-ins?sign_in={ended}");
+    let place = HeaderValue::try_from(place).map_err(ApiError::internal)?;
     let no_store = HeaderValue::from_static("no-store");
     Ok((
         StatusCode::SEE_OTHER,

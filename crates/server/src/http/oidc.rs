@@ -21,7 +21,7 @@ use crate::{
     http::{extract::Query, openapi::Operations},
     identity::{
         audit::Noted,
-        auth::{cookie, own_origin},
+        auth::{cookie, own_url},
         oidc::{Back, SignedIn},
         provisioning::{Ended, Problem},
     },
@@ -57,10 +57,10 @@ pub(super) async fn begin(
     let redirect = callback_url(&config, &headers)?;
     match app.identity.begin_oidc(settings, redirect, &next).await {
         Ok(begun) => go(
-            begun.url.as_str(),
+            begun.url.into(),
             [cookie_of(&config, &begun.kept, begun.lasts_s)?],
         ),
-        Err(Ended::Problem(problem)) => tell(problem, &next, []),
+        Err(Ended::Problem(problem)) => tell(&config, problem, &next, []),
         Err(Ended::Fault(error)) => Err(error),
     }
 }
@@ -95,10 +95,11 @@ pub(super) async fn callback(
                 next = with_notice(&next);
             }
             match second_step::enter(&app, &user, &place, &noted).await? {
-                Entered::In(session) => go(&next, [forget, session]),
+                Entered::In(session) => go(below(&config, &next), [forget, session]),
                 Entered::CodeNeeded(ticket) => {
                     let next = utf8_percent_encode(&next, NON_ALPHANUMERIC);
-                    go(&format!("/login?step=code&next={next}"), [forget, ticket])
+                    let place = below(&config, &format!("/login?step=code&next={next}"));
+                    go(place, [forget, ticket])
                 }
             }
         }
@@ -106,7 +107,7 @@ pub(super) async fn callback(
             noted.nothing();
             let address = place.address;
             tracing::warn!(%address, problem = problem.word(), "sign-in with the OpenID provider failed");
-            tell(problem, "", [forget])
+            tell(&config, problem, "", [forget])
         }
         Err(Ended::Fault(error)) => Err(error),
     }
@@ -114,7 +115,7 @@ pub(super) async fn callback(
 
 /// The address to which the provider sends the browser back.
 pub(super) fn callback_url(config: &Config, headers: &HeaderMap) -> Result<String, ApiError> {
-    Ok(format!("{}{CALLBACK}", own_origin(config, headers)?))
+    Ok(format!("{}{CALLBACK}", own_url(config, headers)?))
 }
 
 fn settings(config: &Config) -> Result<&Oidc, ApiError> {
@@ -126,15 +127,14 @@ fn settings(config: &Config) -> Result<&Oidc, ApiError> {
 
 /// Redirects to the sign-in page, which shows the problem.
 fn tell<const N: usize>(
+    config: &Config,
     problem: Problem,
     next: &str,
     cookies: [HeaderValue; N],
 ) -> Result<Response, ApiError> {
     let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
-    go(
-        &format!("/login?problem={}&next={next}", problem.word()),
-        cookies,
-    )
+    let place = format!("/login?problem={}&next={next}", problem.word());
+    go(below(config, &place), cookies)
 }
 
 /// The same address, with a notice that the groups were not changed.
@@ -144,7 +144,12 @@ fn with_notice(next: &str) -> String {
     format!("{path}{joined_by}notice=groups_kept{fragment}")
 }
 
-fn go<const N: usize>(place: &str, cookies: [HeaderValue; N]) -> Result<Response, ApiError> {
+/// The address of a path of this server.
+fn below(config: &Config, path: &str) -> String {
+    format!("{}{path}", config.base_path())
+}
+
+fn go<const N: usize>(place: String, cookies: [HeaderValue; N]) -> Result<Response, ApiError> {
     let place = HeaderValue::try_from(place).map_err(ApiError::internal)?;
     let no_store = HeaderValue::from_static("no-store");
     let cookies = AppendHeaders(cookies.map(|cookie| (header::SET_COOKIE, cookie)));

@@ -11,10 +11,14 @@ mod protocols;
 mod schemas;
 mod signature;
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use anyhow::{Context, ensure};
 use axum::{
+    extract::State,
     http::header,
     response::{IntoResponse, Response},
 };
@@ -34,7 +38,7 @@ use super::{
     schedules, second_factor, second_step, session, sessions, sharing, sign_up, task_config, tasks,
     text_recognition, usage, users, web_search, webhooks, workspaces,
 };
-use crate::{error::ApiError, identity::auth::SESSION_COOKIE};
+use crate::{error::ApiError, identity::auth::SESSION_COOKIE, platform::config::Config};
 
 /// A group of operations, which has a page of its own in docs/reference/api.
 struct Area {
@@ -231,12 +235,17 @@ const ABOUT: &str = "A self-hosted server of agents. Errors have a stable code a
     from the server's own origin. Answers may get further fields.";
 
 /// `GET /openapi.json`.
-pub(super) async fn get() -> Result<Response, ApiError> {
+pub(super) async fn get(State(config): State<Arc<Config>>) -> Result<Response, ApiError> {
     static TEXT: LazyLock<Result<Bytes, String>> = LazyLock::new(|| match document() {
         Ok(document) => Ok(document.to_string().into()),
         Err(error) => Err(format!("{error:#}")),
     });
-    let text = TEXT.clone().map_err(ApiError::internal)?;
+    let mut text = TEXT.clone().map_err(ApiError::internal)?;
+    let base = config.base_path();
+    if let (false, Some(rest)) = (base.is_empty(), text.strip_prefix(b"{")) {
+        let servers = format!("{{\"servers\":[{{\"url\":\"{base}\"}}],");
+        text = [servers.as_bytes(), rest].concat().into();
+    }
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 

@@ -79,15 +79,15 @@ pub(super) async fn create(
 
 /// The base URL of mailed links, if people can have one mailed. It is the configured one: an attacker who asks for
 /// another person's link chooses the `Host` of the request.
-fn origin_of_mailed_links(config: &Config) -> Option<String> {
+fn base_of_mailed_links(config: &Config) -> Option<String> {
     let can_send = config.auth == Auth::Password && config.mail.is_some();
     let public = config.public_url.as_ref().filter(|_| can_send)?;
-    Some(public.origin())
+    Some(public.base())
 }
 
 /// Whether people can have a link mailed.
 pub(super) fn can_be_mailed(config: &Config) -> bool {
-    origin_of_mailed_links(config).is_some()
+    base_of_mailed_links(config).is_some()
 }
 
 /// A person who forgot the password.
@@ -106,7 +106,7 @@ pub(super) async fn request(
     place: ClientInfo,
     Json(body): Json<LinkRequest>,
 ) -> Result<StatusCode, ApiError> {
-    let origin = origin_of_mailed_links(&app.config.now())
+    let base_url = base_of_mailed_links(&app.config.now())
         .ok_or_else(|| ApiError::conflict(messages::Accounts::NoResetByMail))?;
     let email = checked_email(&body.email)?;
     // Counted apart from failed sign-ins, which often precede the request.
@@ -119,7 +119,7 @@ pub(super) async fn request(
     app.tasks.spawn({
         let app = app.clone();
         async move {
-            if let Err(error) = mail_link(&app, &place, &email, &origin, language).await {
+            if let Err(error) = mail_link(&app, &place, &email, &base_url, language).await {
                 tracing::warn!("a password reset link was not mailed: {error}");
             }
         }
@@ -131,7 +131,7 @@ async fn mail_link(
     app: &App,
     place: &ClientInfo,
     email: &str,
-    origin: &str,
+    base_url: &str,
     language: MailLanguage,
 ) -> Result<(), ApiError> {
     let known = match app.store.user_by_email(email).await {
@@ -160,7 +160,7 @@ async fn mail_link(
     if let Some(entry) = noted.entry(true) {
         app.identity.note_or_log(&entry).await;
     }
-    let link = format!("{origin}/reset#{}", token.reveal());
+    let link = format!("{base_url}/reset#{}", token.reveal());
     let text = MailText::password_reset(language, &link, GOOD_FOR_HOURS);
     let sent = app.mailer.send(&known.user.email, text).await;
     if sent.is_err() {

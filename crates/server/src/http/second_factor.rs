@@ -19,7 +19,7 @@ use crate::{
     app::App,
     error::ApiError,
     http::{extract::Json, openapi::Operations},
-    identity::auth::{Attempt, Caller, Credential, own_origin},
+    identity::auth::{Attempt, Caller, Credential, own_url},
     messages,
     platform::{client_info::ClientInfo, secret::random_bytes},
 };
@@ -104,7 +104,7 @@ pub(super) async fn begin(
             error => error.into(),
         })?;
     // Only a label for the entry in the app.
-    let origin = own_origin(&app.config.now(), &headers).unwrap_or_default();
+    let origin = own_url(&app.config.now(), &headers).unwrap_or_default();
     let place = origin
         .split_once("://")
         .map_or("Glasshouse".to_owned(), |(_, host)| {

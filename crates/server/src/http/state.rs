@@ -12,7 +12,7 @@ use crate::{
     chat::{access::ChatAccess, push::Push, webhooks::Webhooks},
     documents::{Documents, Sources},
     gateway::{Gateway, agents::DefinedAgents, models::Models, usage::Usage},
-    http::web::WebApp,
+    http::web::Site,
     identity::{Identity, groups::Groups, mail::Mailer},
     pipelines::EffectivePipelines,
     platform::{
@@ -27,7 +27,7 @@ use crate::{
 #[derive(Clone)]
 pub struct AppState {
     pub(super) app: Arc<App>,
-    pub(super) web_app: WebApp,
+    pub(super) site: Site,
 }
 
 impl FromRef<AppState> for Arc<App> {
@@ -43,9 +43,9 @@ impl FromRef<AppState> for Arc<Config> {
     }
 }
 
-impl FromRef<AppState> for WebApp {
+impl FromRef<AppState> for Site {
     fn from_ref(state: &AppState) -> Self {
-        state.web_app
+        state.site.clone()
     }
 }
 

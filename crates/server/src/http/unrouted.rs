@@ -9,10 +9,7 @@ use axum::{
 use domain::ProblemCode;
 use tower::ServiceExt;
 
-use super::{
-    anthropic, openai,
-    web::{self, WebApp},
-};
+use super::{anthropic, openai, web::Site};
 use crate::error::ApiError;
 
 /// First path segments of APIs, where an unknown path is an error and not the web app.
@@ -33,17 +30,13 @@ const PROGRAM_ADDRESSES: [&str; 12] = [
 
 /// Retries the request of an API with empty path segments removed: some clients join URLs to paths such as
 /// `/v1//models`.
-pub(super) async fn by_plain_path(
-    routes: Router,
-    web_app: WebApp,
-    mut request: Request,
-) -> Response {
+pub(super) async fn by_plain_path(routes: Router, site: Site, mut request: Request) -> Response {
     match plain_path(request.uri()) {
         Some(uri) => {
             *request.uri_mut() = uri;
             routes.oneshot(request).await.into_response()
         }
-        None => fallback(State(web_app), request).await,
+        None => fallback(State(site), request).await,
     }
 }
 
@@ -65,14 +58,14 @@ fn plain_path(uri: &Uri) -> Option<Uri> {
     format!("{plain}{query}").parse().ok()
 }
 
-pub(super) async fn fallback(State(web_app): State<WebApp>, request: Request) -> Response {
+pub(super) async fn fallback(State(site): State<Site>, request: Request) -> Response {
     let path = request.uri().path();
     if PROGRAM_ADDRESSES.contains(&first_segment(path)) {
         let message = format!("There is nothing at {} {path}.", request.method());
         let protocol = Protocol::of(path).asked_by(request.headers());
         return refuse(protocol, ApiError::not_found(message));
     }
-    web::serve(web_app, &request)
+    site.serve(&request)
 }
 
 pub(super) async fn wrong_method(request: Request) -> Response {

@@ -1,6 +1,6 @@
 //! Serves the web app, and sets the security headers of every response.
 
-use std::{borrow::Cow, io::Read};
+use std::{borrow::Cow, io::Read, sync::Arc};
 
 use axum::{
     body::Body,
@@ -19,6 +19,9 @@ pub type WebApp = fn(&str) -> Option<(Cow<'static, [u8]>, [u8; 32])>;
 
 /// The page of a build without the web app.
 const NO_WEB_APP: &[u8] = include_bytes!("no_web_app.html");
+
+/// The page of the app.
+const PAGE: &str = "index.html";
 
 /// The document that renders untrusted markup.
 const RENDER_FRAME: &str = "render-frame.html";
@@ -75,34 +78,78 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 8] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
-/// Sets the security headers; a response with a stricter one of its own keeps it.
-pub(super) fn harden(response: &mut Response) {
+/// Sets the security headers; a response with a stricter one of its own keeps it. `https_only` is the value of
+/// `Strict-Transport-Security`.
+pub(super) fn harden(response: &mut Response, https_only: Option<&HeaderValue>) {
     for (name, value) in SECURITY_HEADERS {
         response.headers_mut().entry(name).or_insert(value);
     }
+    if let Some(value) = https_only {
+        let name = header::STRICT_TRANSPORT_SECURITY;
+        response.headers_mut().insert(name, value.clone());
+    }
 }
 
-/// The file at the request's path, or the app's page, which routes by path in the browser.
-pub(super) fn serve(app: WebApp, request: &Request) -> Response {
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let message = format!(
-            "{} does not take {}.",
-            request.uri().path(),
-            request.method()
-        );
-        return ApiError::invalid(message)
-            .with_status(StatusCode::METHOD_NOT_ALLOWED)
-            .into_response();
+/// The web app, as it is served below a path.
+#[derive(Clone)]
+pub(super) struct Site {
+    files: WebApp,
+    /// The path of `public_url`; empty if it has none.
+    base: Arc<str>,
+}
+
+impl Site {
+    pub(super) fn new(files: WebApp, base: &str) -> Self {
+        Self {
+            files,
+            base: base.into(),
+        }
     }
-    let path = request.uri().path().trim_start_matches('/');
-    // Our file names need no decoding, so an encoded path is not one of them.
-    if let Some(response) = file(app, path, request.headers()) {
-        return response;
+
+    /// The file at the request's path, or the app's page, which routes by path in the browser.
+    pub(super) fn serve(&self, request: &Request) -> Response {
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            let message = format!(
+                "{} does not take {}.",
+                request.uri().path(),
+                request.method()
+            );
+            return ApiError::invalid(message)
+                .with_status(StatusCode::METHOD_NOT_ALLOWED)
+                .into_response();
+        }
+        let path = request.uri().path().trim_start_matches('/');
+        // Our file names need no decoding, so an encoded path is not one of them.
+        if path != PAGE
+            && let Some(response) = file(self.files, path, request.headers())
+        {
+            return response;
+        }
+        if path.starts_with("assets/") {
+            return ApiError::not_found(messages::Requests::OtherVersion).into_response();
+        }
+        self.page(request.headers()).unwrap_or_else(no_web_app)
     }
-    if path.starts_with("assets/") {
-        return ApiError::not_found(messages::Requests::OtherVersion).into_response();
+
+    fn page(&self, headers: &HeaderMap) -> Option<Response> {
+        if self.base.is_empty() {
+            return file(self.files, PAGE, headers);
+        }
+        let found = plain(self.files, PAGE)?;
+        let text = std::str::from_utf8(&found.content).ok()?;
+        let based = Found {
+            content: with_base(text, &self.base).into_bytes().into(),
+            coding: None,
+            // No character of the path is special there.
+            etag: etag(&found.sha256, &self.base)?,
+        };
+        Some(respond(based, PAGE, headers))
     }
-    file(app, "index.html", request.headers()).unwrap_or_else(no_web_app)
+}
+
+/// The page with `base` before the addresses in its attributes, all of which are absolute paths.
+fn with_base(page: &str, base: &str) -> String {
+    page.replace("=\"/", &format!("=\"{base}/"))
 }
 
 fn no_web_app() -> Response {
@@ -114,6 +161,13 @@ fn no_web_app() -> Response {
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
     ];
     (headers, Body::from(NO_WEB_APP)).into_response()
+}
+
+/// A file as it is sent.
+struct Found {
+    content: Cow<'static, [u8]>,
+    coding: Option<&'static str>,
+    etag: HeaderValue,
 }
 
 /// The file, compressed if the app has it so and the client accepts it.
@@ -129,8 +183,18 @@ fn file(app: WebApp, path: &str, headers: &HeaderMap) -> Option<Response> {
     };
     let (coding, content, etag) = compressed("br", ".br")
         .or_else(|| compressed("gzip", ".gz"))
-        .or_else(|| plain(app, path).map(|(content, etag)| (None, content, etag)))?;
-    let etag = etag?;
+        .or_else(|| {
+            plain(app, path).map(|file| (None, file.content, etag(&file.sha256, file.suffix)))
+        })?;
+    let found = Found {
+        content,
+        coding,
+        etag: etag?,
+    };
+    Some(respond(found, path, headers))
+}
+
+fn respond(found: Found, path: &str, headers: &HeaderMap) -> Response {
     // The build puts a hash of the content into these files' names.
     let immutable = path.starts_with("assets/");
     let cache = if immutable {
@@ -140,14 +204,14 @@ fn file(app: WebApp, path: &str, headers: &HeaderMap) -> Option<Response> {
     };
     let known = headers
         .get(header::IF_NONE_MATCH)
-        .is_some_and(|known| names(known, &etag));
+        .is_some_and(|known| names(known, &found.etag));
     let mut response = if known {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        Body::from(bytes_of(content)).into_response()
+        Body::from(bytes_of(found.content)).into_response()
     };
     let answer = response.headers_mut();
-    answer.insert(header::ETAG, etag);
+    answer.insert(header::ETAG, found.etag);
     answer.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
     answer.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     if path == RENDER_FRAME {
@@ -158,24 +222,41 @@ fn file(app: WebApp, path: &str, headers: &HeaderMap) -> Option<Response> {
             header::CONTENT_TYPE,
             HeaderValue::from_static(content_type(path)),
         );
-        if let Some(coding) = coding {
+        if let Some(coding) = found.coding {
             answer.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
         }
     }
-    Some(response)
+    response
+}
+
+/// A file without compression.
+struct Plain {
+    content: Cow<'static, [u8]>,
+    /// Of the file that it was made of.
+    sha256: [u8; 32],
+    /// What distinguishes its tag from that of the other.
+    suffix: &'static str,
 }
 
 /// The file as it is, or decompressed if the app has it only as `name.gz`.
-fn plain(app: WebApp, path: &str) -> Option<(Cow<'static, [u8]>, Option<HeaderValue>)> {
+fn plain(app: WebApp, path: &str) -> Option<Plain> {
     if let Some((content, sha256)) = app(path) {
-        return Some((content, etag(&sha256, "")));
+        return Some(Plain {
+            content,
+            sha256,
+            suffix: "",
+        });
     }
     let (compressed, sha256) = app(&format!("{path}.gz"))?;
     let mut content = Vec::new();
     GzDecoder::new(&*compressed)
         .read_to_end(&mut content)
         .ok()?;
-    Some((content.into(), etag(&sha256, "-plain")))
+    Some(Plain {
+        content: content.into(),
+        sha256,
+        suffix: "-plain",
+    })
 }
 
 /// The tag of a file; one that is made of another has its own `suffix`.
@@ -252,6 +333,52 @@ mod tests {
             assert_eq!(accepts(&headers, "br"), br, "{line}");
         }
         assert!(!accepts(&HeaderMap::new(), "br"));
+    }
+
+    #[test]
+    fn a_page_below_a_path_names_its_files_there() {
+        let page = r#"<html data-base="/"><link href="/a.css"><script src="/assets/a.js" type="module"></script>"#;
+        let below = r#"<html data-base="/ai/"><link href="/ai/a.css"><script src="/ai/assets/a.js" type="module"></script>"#;
+        assert_eq!(with_base(page, "/ai"), below);
+    }
+
+    /// A web app of a page and a script, of which it has compressed copies only.
+    fn files(path: &str) -> Option<(Cow<'static, [u8]>, [u8; 32])> {
+        let text = match path {
+            "index.html.gz" => r#"<script src="/theme.js"></script>"#,
+            "theme.js.gz" => r#"a="/b""#,
+            _ => return None,
+        };
+        let mut gzip = flate2::read::GzEncoder::new(text.as_bytes(), flate2::Compression::fast());
+        let mut compressed = Vec::new();
+        gzip.read_to_end(&mut compressed).unwrap();
+        Some((compressed.into(), [7; 32]))
+    }
+
+    #[tokio::test]
+    async fn only_the_page_is_changed_below_a_path() {
+        let mut tags = Vec::new();
+        for (base, path, expected) in [
+            ("", "/c/1", r#"<script src="/theme.js"></script>"#),
+            ("/ai", "/c/1", r#"<script src="/ai/theme.js"></script>"#),
+            (
+                "/ai",
+                "/index.html",
+                r#"<script src="/ai/theme.js"></script>"#,
+            ),
+            ("/ai", "/theme.js", r#"a="/b""#),
+        ] {
+            let request = Request::builder().uri(path).body(Body::empty()).unwrap();
+            let response = Site::new(files, base).serve(&request);
+            tags.push(response.headers()[header::ETAG].clone());
+            let body = axum::body::to_bytes(response.into_body(), 1000)
+                .await
+                .unwrap();
+            assert_eq!(body, expected, "{base}{path}");
+        }
+        // A browser that has the page of another path must not keep it.
+        assert_ne!(tags[0], tags[1]);
+        assert_eq!(tags[1], tags[2]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod graph_database;
 #[path = "config/no_graph_database.rs"]
 mod graph_database;
 mod hooks;
+mod hsts;
 mod knowledge;
 mod layers;
 mod limits;
@@ -42,6 +43,7 @@ use std::{
 };
 
 use agent::{AgentDefinition, Limits, Rule};
+use axum::http::HeaderValue;
 use outbound::Allowed;
 use places::{default_data_dir, sqlite_url};
 use serde::Deserialize;
@@ -73,6 +75,8 @@ pub(crate) use overview::is_secret_setting;
 pub use overview::{Layer, Setting, default_settings};
 pub use pipelines::{MAX_CODE_RETRIES, MAX_PASSAGES, PipelineDefaults};
 pub use programs::ProgramSettings;
+#[cfg(test)]
+pub(crate) use public_url::OWN_SEGMENTS;
 pub use public_url::PublicUrl;
 pub use research::ResearchSettings;
 pub use tracing::Tracing;
@@ -117,6 +121,8 @@ pub struct Config {
     pub public_url: Option<PublicUrl>,
     /// The certificate and key with which the server itself speaks TLS; `None` if it does not.
     pub tls: Option<TlsFiles>,
+    /// The header `Strict-Transport-Security` of all responses, if it is set.
+    pub strict_transport_security: Option<HeaderValue>,
     /// Other origins whose pages may call the APIs that take a key (CORS), as browsers write them.
     pub cors_allow_origins: Vec<String>,
     /// The proxies trusted to report the client's address.
@@ -257,6 +263,7 @@ pub enum LogFormat {
 struct Raw {
     listen: Vec<String>,
     public_url: String,
+    strict_transport_security: String,
     cors_allow_origins: Vec<String>,
     trusted_proxies: Vec<String>,
     data_dir: String,
@@ -462,6 +469,12 @@ impl Config {
         })
     }
 
+    /// The path of `public_url`, such as `/ai`; empty if people reach the server at the root of its host.
+    #[must_use]
+    pub fn base_path(&self) -> &str {
+        self.public_url.as_ref().map_or("", |url| &url.path)
+    }
+
     /// Whether people reach the server over HTTPS.
     #[must_use]
     pub fn is_https(&self) -> bool {
@@ -576,6 +589,7 @@ impl Raw {
             listen,
             public_url,
             tls: self.tls.check(&data_dir)?,
+            strict_transport_security: hsts::parse(&self.strict_transport_security)?,
             cors_allow_origins: parse_origins(&self.cors_allow_origins)?,
             trusted_proxies: Proxies::parse(&self.trusted_proxies)
                 .map_err(|problem| anyhow::anyhow!("trusted_proxies {problem}"))?,
@@ -660,6 +674,10 @@ impl Raw {
             config.public_url.is_some() || config.trusted_header.is_none(),
             "trusted_header needs public_url, the address that people type: the proxy is believed only for requests \
              that were meant for it"
+        );
+        anyhow::ensure!(
+            config.is_https() || config.strict_transport_security.is_none(),
+            "strict_transport_security needs HTTPS: a public_url that begins with https://, or tls.certificate"
         );
         Ok(config)
     }

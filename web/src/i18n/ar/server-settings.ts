@@ -3,7 +3,10 @@
  */
 export const serverSettings: Readonly<Record<string, string>> = {
   listen: "العناوين التي يستمع عليها الخادم.",
-  public_url: "العنوان الذي يكتبه المستخدمون إن وُجد خادم وسيط عكسي.",
+  public_url:
+    "العنوان الذي يكتبه المستخدمون إن وُجد خادم وسيط عكسي: البروتوكول والمضيف، ومنفذ ومسار اختياريان.",
+  strict_transport_security:
+    "الترويسة `Strict-Transport-Security`، مثل `max-age=31536000`، التي تجعل المتصفحات تستخدم HTTPS فقط.",
   cors_allow_origins: "مواقع ويب أخرى يحق لصفحاتها استدعاء API من المتصفح.",
   trusted_proxies: "الخوادم الوسيطة التي يُوثق بترويسة X-Forwarded-For منها.",
   data_dir: "مجلد قاعدة البيانات وملف المفاتيح. فارغ: مجلد بيانات المستخدم.",

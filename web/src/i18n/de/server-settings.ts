@@ -4,7 +4,9 @@
 export const serverSettings: Readonly<Record<string, string>> = {
   listen: "Adressen, auf denen der Server Verbindungen annimmt.",
   public_url:
-    "Die Adresse, die aufgerufen wird, wenn ein Reverse-Proxy davorsteht: Schema, Host und ggf. Port.",
+    "Die Adresse, die eingegeben wird, wenn ein Reverse-Proxy davor ist: Schema, Host und optional Port und Pfad.",
+  strict_transport_security:
+    "Der Header `Strict-Transport-Security`, etwa `max-age=31536000`, mit dem Browser nur noch HTTPS verwenden.",
   cors_allow_origins: "Andere Websites, deren Seiten die API aus dem Browser aufrufen dürfen.",
   trusted_proxies: "Proxys, deren `X-Forwarded-For` geglaubt wird, als Adressen oder Netzwerke.",
   data_dir: "Ordner der Datenbank und der Schlüsseldatei, mit der Geheimnisse verschlüsselt werden.",

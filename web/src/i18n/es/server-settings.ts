@@ -3,7 +3,10 @@
  */
 export const serverSettings: Readonly<Record<string, string>> = {
   listen: "Direcciones en las que escucha el servidor.",
-  public_url: "La dirección con la que se accede al servidor, si hay un proxy inverso.",
+  public_url:
+    "La dirección con la que se accede al servidor si hay un proxy inverso: esquema, host y, opcionalmente, puerto y ruta.",
+  strict_transport_security:
+    "La cabecera `Strict-Transport-Security`, como `max-age=31536000`, con la que los navegadores usan solo HTTPS.",
   cors_allow_origins: "Orígenes de otros sitios cuyas páginas pueden llamar a la API desde el navegador.",
   trusted_proxies: "Proxies en cuyo «X-Forwarded-For» se confía.",
   data_dir: "Carpeta de la base de datos y del archivo de clave. Vacío: la carpeta de datos del usuario.",

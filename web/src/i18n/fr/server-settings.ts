@@ -3,7 +3,10 @@
  */
 export const serverSettings: Readonly<Record<string, string>> = {
   listen: "Adresses sur lesquelles le serveur écoute.",
-  public_url: "Adresse que saisissent les utilisateurs, en cas de proxy inverse.",
+  public_url:
+    "Adresse que saisissent les utilisateurs en cas de proxy inverse : schéma, hôte et, si besoin, port et chemin.",
+  strict_transport_security:
+    "L’en-tête `Strict-Transport-Security`, par exemple `max-age=31536000`, avec lequel les navigateurs n’utilisent que HTTPS.",
   cors_allow_origins: "Origines d’autres sites dont les pages peuvent appeler l’API avec une clé.",
   trusted_proxies: "Proxys dont l’en-tête « X-Forwarded-For » est pris en compte.",
   data_dir:

@@ -4,7 +4,10 @@
  */
 export const serverSettings: Readonly<Record<string, string>> = {
   listen: "待ち受けるアドレス。",
-  public_url: "リバースプロキシがある場合にユーザーが入力するアドレス。スキーム、ホスト、任意のポート。",
+  public_url:
+    "リバースプロキシがある場合にユーザーが入力するアドレス。スキーム、ホスト、任意のポートとパス。",
+  strict_transport_security:
+    "ブラウザーに HTTPS のみを使わせる `Strict-Transport-Security` ヘッダー（例：`max-age=31536000`）。",
   cors_allow_origins: "ブラウザーから API を呼び出せる、他のウェブサイトのオリジン。",
   trusted_proxies: "X-Forwarded-For を信頼するプロキシ（アドレスまたはネットワーク）。",
   data_dir: "データベースとキーファイルのフォルダー。空：ユーザーのデータフォルダー。",

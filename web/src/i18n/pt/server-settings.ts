@@ -3,7 +3,10 @@
  */
 export const serverSettings: Readonly<Record<string, string>> = {
   listen: "Endereços em que o servidor escuta.",
-  public_url: "O endereço que as pessoas digitam, se houver um proxy reverso.",
+  public_url:
+    "O endereço que as pessoas digitam, se houver um proxy reverso: esquema, host e, opcionalmente, porta e caminho.",
+  strict_transport_security:
+    "O cabeçalho `Strict-Transport-Security`, como `max-age=31536000`, com o qual os navegadores usam somente HTTPS.",
   cors_allow_origins: "Origens de outros sites cujas páginas podem chamar a API pelo navegador.",
   trusted_proxies: "Proxies cujo `X-Forwarded-For` é confiável.",
   data_dir: "Pasta do banco de dados e do arquivo de chave. Vazio: a pasta de dados do usuário.",

@@ -4,7 +4,9 @@
  */
 export const serverSettings: Readonly<Record<string, string>> = {
   listen: "服务器监听的地址。",
-  public_url: "用户访问的地址（使用反向代理时）：协议、主机和可选端口。",
+  public_url: "用户访问的地址（使用反向代理时）：协议、主机，以及可选的端口和路径。",
+  strict_transport_security:
+    "`Strict-Transport-Security` 标头，例如 `max-age=31536000`，使浏览器只使用 HTTPS。",
   cors_allow_origins: "允许其页面从浏览器调用 API 的其他网站来源。",
   trusted_proxies: "信任其 X-Forwarded-For 的代理，可为地址或网络。",
   data_dir: "数据库和密钥文件所在的文件夹。留空：用户数据文件夹。",

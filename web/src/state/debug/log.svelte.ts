@@ -1,5 +1,5 @@
 /** Frames of a run in one protocol, followed live and across reconnects. */
-import { runFramesAddress } from "../../api/calls.ts";
+import { runFramesPath } from "../../api/calls.ts";
 import { follow, type Follower } from "../../api/follow.ts";
 import type { ApiError } from "../../api/http.ts";
 import type { SseFrame } from "../../api/sse.ts";
@@ -27,7 +27,7 @@ export class FrameLog {
   /** `isOver` returns whether the run has ended, which makes the end of the stream final. */
   constructor(run: string, format: string, isOver: () => boolean) {
     this.#follower = follow({
-      address: () => runFramesAddress(run, format, Number(this.#read.at(-1)?.id ?? 0)),
+      path: () => runFramesPath(run, format, Number(this.#read.at(-1)?.id ?? 0)),
       onOpen: () => {
         this.state = "live";
         this.#isBack = this.#read.length > 0;

@@ -33,7 +33,7 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn of(context: &RequestContext<RoleServer>, config: &Config) -> Self {
         let inbox = match &config.public_url {
-            Some(url) => format!("at {}/inbox", url.origin()),
+            Some(url) => format!("at {}/inbox", url.base()),
             None => "in Glasshouse, under Inbox".to_owned(),
         };
         let token = context.meta.get_progress_token();

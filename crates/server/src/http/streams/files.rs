@@ -11,7 +11,7 @@ use store::{Store, StoreError};
 
 use crate::{
     app::App,
-    identity::auth::own_origin,
+    identity::auth::own_url,
     platform::clock::Clock,
     runtime::file_links::{FileLinks, FilePlace, LinkText},
 };
@@ -37,8 +37,8 @@ pub struct RunFiles {
     links: Arc<FileLinks>,
     clock: Clock,
     run: RunId,
-    /// The public origin of this server; `None` if unknown, and then texts are not changed.
-    origin: Option<String>,
+    /// The public URL of this server; `None` if unknown, and then texts are not changed.
+    base_url: Option<String>,
     contents: Contents,
     /// The run's workspace, once loaded.
     place: Option<FilePlace>,
@@ -57,7 +57,7 @@ impl RunFiles {
             links: Arc::clone(&app.file_links),
             clock: app.clock.clone(),
             run,
-            origin: own_origin(&app.config.now(), headers).ok(),
+            base_url: own_url(&app.config.now(), headers).ok(),
             contents,
             place: None,
             versions: HashMap::new(),
@@ -94,7 +94,7 @@ impl RunFiles {
                 }
                 Some(Cow::Borrowed(event))
             }
-            EventBody::TextDelta { item, delta } if self.origin.is_some() => {
+            EventBody::TextDelta { item, delta } if self.base_url.is_some() => {
                 self.read_delta(event, item, delta).await
             }
             EventBody::TextFinished {
@@ -102,7 +102,7 @@ impl RunFiles {
                 text,
                 answer,
                 reasoning,
-            } if self.origin.is_some() => {
+            } if self.base_url.is_some() => {
                 self.texts.remove(item);
                 if !text.contains("](") || !self.look().await {
                     return Some(Cow::Borrowed(event));
@@ -196,8 +196,8 @@ impl RunFiles {
                     .filter(|rest| rest.starts_with('/'))?,
             )
         })?;
-        let origin = self.origin.as_deref()?;
-        Some(format!("{origin}{}", self.address(path, version)?))
+        let base_url = self.base_url.as_deref()?;
+        Some(format!("{base_url}{}", self.address(path, version)?))
     }
 
     fn version<'p>(&self, path: &'p str) -> Option<(&'p str, u64)> {
@@ -214,10 +214,10 @@ impl RunFiles {
 
     /// Adds a file's link and, if the reader needs it, its content.
     async fn fill(&mut self, file: &mut ToolFile) {
-        let origin = self.origin.as_deref().unwrap_or_default();
+        let base_url = self.base_url.as_deref().unwrap_or_default();
         file.url = self
             .address(&file.path, file.version)
-            .map(|address| format!("{origin}{address}"));
+            .map(|address| format!("{base_url}{address}"));
         let limit = if file.embed {
             MAX_EMBED_BYTES
         } else {

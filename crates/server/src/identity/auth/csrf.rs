@@ -55,13 +55,13 @@ pub fn check_named_origin(config: &Config, request: &Request) -> Result<(), ApiE
 }
 
 /// The base URL at which the client reaches this server, without a trailing slash: `public_url`, or the host of the
-/// request if nobody else can control that name.
+/// request if nobody else can control that name. It has a path if `public_url` has one.
 ///
 /// # Errors
 /// 400 with what to do.
-pub fn own_origin(config: &Config, headers: &HeaderMap) -> Result<String, ApiError> {
+pub fn own_url(config: &Config, headers: &HeaderMap) -> Result<String, ApiError> {
     if let Some(public) = &config.public_url {
-        return Ok(public.origin());
+        return Ok(public.base());
     }
     let host = headers
         .get(header::HOST)
@@ -77,6 +77,16 @@ pub fn own_origin(config: &Config, headers: &HeaderMap) -> Result<String, ApiErr
     } else {
         Err(ApiError::invalid(messages::Requests::NoPublicUrl))
     }
+}
+
+/// The origin of [`own_url`].
+///
+/// # Errors
+/// As [`own_url`].
+pub fn own_origin(config: &Config, headers: &HeaderMap) -> Result<String, ApiError> {
+    let mut url = own_url(config, headers)?;
+    url.truncate(url.len() - config.base_path().len());
+    Ok(url)
 }
 
 /// Whether a page of another site made a browser send this, according to its `Origin` header.

@@ -41,6 +41,7 @@ use ChangedIn::{
 const PLACES: &[(&str, ChangedIn)] = &[
     ("listen", Start),
     ("public_url", Operator),
+    ("strict_transport_security", Operator),
     ("cors_allow_origins", Operator),
     ("trusted_proxies", Operator),
     ("data_dir", Start),

@@ -102,7 +102,11 @@ fn refusals_name_the_setting() {
             "public_url = \"ai.example.org\"",
             "public_url is “ai.example.org”",
         ),
-        ("public_url = \"https://a.example/b\"", "public_url"),
+        ("public_url = \"https://a.example/api\"", "public_url"),
+        (
+            "strict_transport_security = \"max-age=300\"",
+            "strict_transport_security needs HTTPS",
+        ),
         (
             "trusted_proxies = [\"0.0.0.0/0\"]",
             "trusted_proxies has “0.0.0.0/0”",

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { curlOf } from "./example.ts";
 
 const use = {
-  origin: "https://ai.example.org",
+  baseUrl: "https://ai.example.org",
   secret: "gh_1",
   scopes: null,
   model: "qwen3",

@@ -5,10 +5,10 @@ import type { KeyScope } from "../../../api/types.ts";
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Base URLs as SDKs take them. */
-export const baseUrlOf = (origin: string) => ({ openai: `${origin}/v1`, anthropic: origin });
+export const baseUrlsOf = (baseUrl: string) => ({ openai: `${baseUrl}/v1`, anthropic: baseUrl });
 
 interface Use {
-  origin: string;
+  baseUrl: string;
   secret: string;
   /** `null` if it may do everything. */
   scopes: readonly KeyScope[] | null;
@@ -17,18 +17,18 @@ interface Use {
 }
 
 /** A request that the key may make; empty if it can only change things. */
-export function curlOf({ origin, secret, scopes, model, greeting }: Use): string {
+export function curlOf({ baseUrl, secret, scopes, model, greeting }: Use): string {
   const may = (scope: KeyScope) => scopes === null || scopes.includes(scope);
   const header = `-H ${quoted(`Authorization: Bearer ${secret}`)}`;
   if (may("chat")) {
     const body = { model, messages: [{ role: "user", content: greeting }] };
     return [
-      `curl ${quoted(`${baseUrlOf(origin).openai}/chat/completions`)}`,
+      `curl ${quoted(`${baseUrlsOf(baseUrl).openai}/chat/completions`)}`,
       header,
       `-H 'Content-Type: application/json'`,
       `-d ${quoted(JSON.stringify(body))}`,
     ].join(" \\\n  ");
   }
-  if (may("read")) return [`curl ${quoted(`${origin}/api/v1/chats`)}`, header].join(" \\\n  ");
+  if (may("read")) return [`curl ${quoted(`${baseUrl}/api/v1/chats`)}`, header].join(" \\\n  ");
   return "";
 }

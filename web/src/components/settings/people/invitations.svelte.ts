@@ -1,5 +1,6 @@
 /** Invitations and who may sign up; knows the links that were created since the page was opened. */
 import { SvelteMap } from "svelte/reactivity";
+import { urlOf } from "../../../api/base.ts";
 import {
   createInvitation,
   deleteInvitation,
@@ -114,7 +115,7 @@ export class Invitations {
   }
 
   #withLink({ invitation, path, mail }: InvitationWithLink): Created {
-    const link = location.origin + path;
+    const link = urlOf(path);
     this.links.set(invitation.id, link);
     return mail ? { invitation, link, mail } : { invitation, link };
   }

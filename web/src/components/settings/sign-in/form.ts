@@ -1,4 +1,5 @@
 /** Form of the sign-in provider: the values as typed, and the settings that they change. */
+import { baseUrl } from "../../../api/base.ts";
 import type { ServerSetting, SettingValue } from "../../../api/configuration.ts";
 import { isFixed, textOf, textsOf, type SettingValues } from "../../../api/server-settings.ts";
 import { placeholderIn, presets, type Preset } from "./presets.ts";
@@ -158,5 +159,5 @@ export const isComplete = ({ issuer, clientId, groupsUrl }: ProviderForm) =>
 /** Where the provider sends people back, as far as it is known before the server says so. */
 export function redirectOf(settings: readonly ServerSetting[]): string {
   const address = textOf(settings.find(({ name }) => name === "public_url")?.value);
-  return `${address.replace(/\/$/, "") || location.origin}/oauth/login/callback`;
+  return `${address.replace(/\/$/, "") || baseUrl}/oauth/login/callback`;
 }
