@@ -54,11 +54,15 @@ pub enum Datum {
 /// The last step of the schema that was taken.
 const LAST_MIGRATION: &str = "SELECT max(version) FROM _sqlx_migrations WHERE success";
 /// Tables with the state of running servers, and those derived from others.
-const PASSING: [&str; 19] = [
+const PASSING: [&str; 23] = [
     "servers",
     "transfers",
     "host_turns",
     "upstream_pauses",
+    "program_files",
+    "program_calls",
+    "program_places",
+    "runners",
     "program_turns",
     "mcp_session_chats",
     "mcp_sessions",

@@ -101,6 +101,7 @@ migrations![
     "0072_objects",
     "0073_sealed_logs",
     "0074_counted_by_all_servers",
+    "0075_program_calls" works_with 74,
     "0077_log_partitions" works_with 74,
     "0078_shared_waits" works_with 74,
 ];

@@ -55,6 +55,7 @@ mod pauses;
 mod pgvector;
 mod pipelines;
 mod principals;
+mod program_calls;
 mod queued_turns;
 mod rereading;
 mod run_inputs;
