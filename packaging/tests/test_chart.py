@@ -68,6 +68,12 @@ LEAST = {
     "shutdown": {"preStopSeconds": 0, "delaySeconds": 0, "drainSeconds": 0},
     "persistence": {"existingClaim": "old", "storageClass": "fast"},
 }
+RUNNER = {"enabled": True, "existingSecret": "runner"}
+ELSEWHERE = {
+    "only": True,
+    "server": "https://ai.example.org",
+    "networkPolicy": {"egress": [{"ports": [{"port": 443, "protocol": "TCP"}]}]},
+}
 SETS = {
     "defaults": {},
     "least": LEAST,
@@ -76,6 +82,9 @@ SETS = {
     "everything": EVERYTHING,
     "no budget, no migration": {**POSTGRES, "podDisruptionBudget": {"enabled": False}, "migration": {"enabled": False}},
     "cpu only": {**POSTGRES, "autoscaling": {"enabled": True, "activeRuns": {"enabled": False}}},
+    "runners": {**POSTGRES, "runner": RUNNER},
+    "runners only": {"runner": {**RUNNER, **ELSEWHERE}},
+    "runners without user namespaces": {"runner": {**RUNNER, "hostUsers": None, "runtimeClassName": "gvisor"}},
     "custom names": {"nameOverride": "x", "fullnameOverride": "y" * 80, "persistence": {"storageClass": "slow"}},
 }
 
@@ -88,6 +97,15 @@ def one(things, kind):
     """The only one of its kind."""
     (found,) = [thing for thing in things if thing["kind"] == kind]
     return found
+
+
+def is_runner(thing):
+    return thing["metadata"].get("labels", {}).get("app.kubernetes.io/component") == "runner"
+
+
+def runner(things, kind):
+    """The runner's only one of its kind."""
+    return one([thing for thing in things if is_runner(thing)], kind)
 
 
 def container(deployment):
@@ -205,7 +223,7 @@ class Rendered(unittest.TestCase):
     def test_pods_are_confined(self):
         for name, values in SETS.items():
             for thing in chart.render(values):
-                if thing["kind"] not in ("Deployment", "Job"):
+                if thing["kind"] not in ("Deployment", "Job") or is_runner(thing):
                     continue
                 with self.subTest(name, kind=thing["kind"]):
                     pod = thing["spec"]["template"]["spec"]
@@ -218,6 +236,47 @@ class Rendered(unittest.TestCase):
                     self.assertTrue(confined["readOnlyRootFilesystem"])
                     self.assertFalse(confined["allowPrivilegeEscalation"])
                     self.assertEqual(confined["capabilities"], {"drop": ["ALL"]})
+
+    def test_runners_have_a_token_and_nothing_else(self):
+        things = chart.render({**POSTGRES, "runner": RUNNER, "bus": {"existingSecret": "bus"}})
+        deployment = runner(things, "Deployment")
+        secrets = [name for name, variable in variables(deployment).items() if "secretKeyRef" in variable.get("valueFrom", {})]
+        self.assertEqual(secrets, ["GLASSHOUSE_RUNNER_TOKEN"])
+        server = one([thing for thing in things if not is_runner(thing)], "Deployment")
+        token = variables(server)["GLASSHOUSE_PROGRAMS_RUNNER_TOKEN"]["valueFrom"]
+        self.assertEqual(variables(deployment)["GLASSHOUSE_RUNNER_TOKEN"]["valueFrom"], token)
+        self.assertEqual(variables(deployment)["GLASSHOUSE_RUNNER_SERVER"]["value"], "http://glasshouse:80")
+        pod = deployment["spec"]["template"]["spec"]
+        self.assertFalse(pod["automountServiceAccountToken"])
+        self.assertNotIn("serviceAccountName", pod)
+        self.assertEqual(pod["securityContext"]["seccompProfile"], {"type": "Unconfined"})
+        confined = container(deployment)["securityContext"]
+        self.assertEqual((confined["procMount"], pod["hostUsers"]), ("Unmasked", False))
+        self.assertTrue(confined["readOnlyRootFilesystem"] and not confined["allowPrivilegeEscalation"])
+        self.assertEqual(pod["terminationGracePeriodSeconds"], 70)
+
+    def test_runners_reach_the_servers_only(self):
+        things = chart.render({**POSTGRES, "runner": RUNNER, "networkPolicy": EVERYTHING["networkPolicy"]})
+        labels = runner(things, "Deployment")["spec"]["template"]["metadata"]["labels"].items()
+        policy = runner(things, "NetworkPolicy")["spec"]
+        self.assertLessEqual(policy["podSelector"]["matchLabels"].items(), labels)
+        self.assertEqual((policy["ingress"], policy["policyTypes"]), ([], ["Ingress", "Egress"]))
+        dns, servers = policy["egress"]
+        self.assertEqual({port["port"] for port in dns["ports"]}, {53})
+        servers_policy = one([thing for thing in things if not is_runner(thing)], "NetworkPolicy")["spec"]
+        server = one([thing for thing in things if not is_runner(thing)], "Deployment")["spec"]["template"]["metadata"]["labels"]
+        (chosen,) = servers["to"]
+        self.assertLessEqual(chosen["podSelector"]["matchLabels"].items(), server.items())
+        # Policies add up: that of the servers, which allows more, must not choose runners.
+        (expression,) = servers_policy["podSelector"]["matchExpressions"]
+        self.assertEqual((expression["operator"], expression["values"]), ("In", ["server", "migrate"]))
+        (admitted,) = servers_policy["ingress"]
+        self.assertLessEqual(admitted["from"][-1]["podSelector"]["matchLabels"].items(), labels)
+
+    def test_runners_may_be_alone(self):
+        self.assertEqual(kinds(chart.render(SETS["runners only"])), ["Deployment", "NetworkPolicy"])
+        given = variables(one(chart.render(SETS["runners only"]), "Deployment"))
+        self.assertEqual(given["GLASSHOUSE_RUNNER_SERVER"]["value"], "https://ai.example.org")
 
     def test_a_pod_has_time_to_stop(self):
         for seconds in itertools.product([0, 7], [0, 11], [0, 120]):
@@ -267,6 +326,10 @@ class Rendered(unittest.TestCase):
             ({"metrics": {"serviceMonitor": {"enabled": True}}}, "administrator's API key"),
             ({"objectStorage": {"existingSecret": "s3"}}, "objectStorage.url"),
             ({"objectStorage": {"url": "https://s3.example.org"}}, "objectStorage"),
+            ({"runner": {"enabled": True}}, "runner.existingSecret"),
+            ({"runner": {**RUNNER, "only": True}}, "runner.server"),
+            ({"runner": {**RUNNER, "server": "https://ai.example.org"}}, "runner.networkPolicy.egress"),
+            ({"runner": {**RUNNER, "slots": 0}}, "slots"),
             ({"replicas": 0}, "replicas"),
             ({"replica": 3}, "replica"),
             ({"env": {"GLASSHOUSE_LIMITS_STEPS": 30}}, "GLASSHOUSE_LIMITS_STEPS"),

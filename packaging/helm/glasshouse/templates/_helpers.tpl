@@ -70,6 +70,22 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
+{{- define "glasshouse.checkRunner" -}}
+{{- if not .Values.runner.existingSecret }}
+{{- fail "runners need a token: set runner.existingSecret" }}
+{{- end }}
+{{- if and .Values.runner.only (not .Values.runner.server) }}
+{{- fail "runner.only needs the address of the servers: set runner.server" }}
+{{- end }}
+{{- if and .Values.runner.server .Values.runner.networkPolicy.enabled (not .Values.runner.networkPolicy.egress) }}
+{{- fail "with runner.server, allow the way there: set runner.networkPolicy.egress" }}
+{{- end }}
+{{- end }}
+
+{{- define "glasshouse.runnerServer" -}}
+{{- default (printf "http://%s:%v" (include "glasshouse.fullname" .) .Values.service.port) .Values.runner.server }}
+{{- end }}
+
 {{- define "glasshouse.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 10001
@@ -155,6 +171,9 @@ capabilities:
 {{- end }}
 {{- if .Values.objectStorage.url }}
 {{ include "glasshouse.objectStorageEnv" .Values.objectStorage }}
+{{- end }}
+{{- if .Values.runner.enabled }}
+{{ include "glasshouse.fromSecret" (dict "name" "GLASSHOUSE_PROGRAMS_RUNNER_TOKEN" "from" .Values.runner) }}
 {{- end }}
 - name: GLASSHOUSE_SHUTDOWN_DELAY_SECONDS
   value: {{ .Values.shutdown.delaySeconds | quote }}
