@@ -179,7 +179,7 @@ impl Finished {
 }
 
 /// Sent to the model for a call that was running when the server stopped and must not be repeated blindly.
-const IN_DOUBT: &str = "The server stopped while this ran, so it is not known whether it was done. Find out before \
+pub(crate) const IN_DOUBT: &str = "The server stopped while this ran, so it is not known whether it was done. Find out before \
     you call it again.";
 
 async fn run_call(
@@ -472,7 +472,7 @@ async fn approve_and_run(
             .await;
     }
     Ok((
-        run_now(agent, tool, call, arguments, at_work).await,
+        run_now(agent, tool, call, arguments, at_work, false).await,
         context,
     ))
 }
@@ -494,7 +494,7 @@ async fn run_again(
 ) -> Finished {
     if tool.kind().repeatable || tool.kind().goes_on {
         let at_work = at_work(agent, tool).await;
-        return run_now(agent, tool, call, arguments, at_work).await;
+        return run_now(agent, tool, call, arguments, at_work, true).await;
     }
     in_doubt(agent, call, arguments).await
 }
@@ -513,11 +513,12 @@ async fn run_now(
     call: &str,
     arguments: Value,
     at_work: Option<AtWork>,
+    is_continued: bool,
 ) -> Finished {
     let began = Instant::now();
     let _busy = (!tool.kind().goes_on).then(|| agent.run.active_time.busy());
     let note = Arc::default();
-    let (result, files) = run_tool(agent, tool, call, arguments.clone(), &note).await;
+    let (result, files) = run_tool(agent, tool, call, arguments.clone(), &note, is_continued).await;
     let note = note.get().cloned();
     let took = began.elapsed();
     Finished {
@@ -537,6 +538,7 @@ async fn run_tool(
     call: &str,
     arguments: Value,
     note: &Arc<OnceLock<String>>,
+    is_continued: bool,
 ) -> (Result<String, ToolFailure>, Vec<ToolFile>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let files: Arc<Mutex<Vec<ToolFile>>> = Arc::default();
@@ -545,6 +547,7 @@ async fn run_tool(
         call: call.to_owned(),
         asked: Arc::clone(&asked),
         note: Arc::clone(note),
+        is_continued,
         is_busy: !tool.kind().goes_on,
         files: Arc::clone(&files),
     };

@@ -87,7 +87,7 @@ pub use models::{CallableModel, Models};
 pub use one_shot::OneShot;
 pub use pending_input::{AnswerError, ApprovalDecision, PendingInput};
 pub use prices::{LongContext, Prices, Rates, call_cost};
-pub use programs::Programs;
+pub use programs::{Programs, RunnerQueue, RunnerSettings, RunnerSignals};
 pub use questions::Question;
 pub use quota::{CallEstimate, EndCall, Quota};
 pub use research::Research;

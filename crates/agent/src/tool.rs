@@ -87,6 +87,9 @@ impl ToolKind {
         waits: true,
         goes_on: false,
     };
+    /// Runs a program elsewhere, which goes on while the server is down. Its call is stored by its ID, so that it is never run
+    /// again.
+    pub const REMOTE_PROGRAM: Self = Self::WAITING;
 }
 
 /// Why a tool failed, as a sentence for the model.
@@ -109,6 +112,8 @@ pub struct ToolContext {
     pub(crate) asked: Arc<AtomicUsize>,
     /// A note appended to the result, for the model only.
     pub(crate) note: Arc<OnceLock<String>>,
+    /// The call was running when the server stopped, and is continued.
+    pub(crate) is_continued: bool,
     /// Whether its time counts as the run's, except while it waits for a person.
     pub(crate) is_busy: bool,
     /// The files reported when the call ends.

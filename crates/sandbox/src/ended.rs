@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Collected, Ended};
 
 /// Options of the sandbox.
@@ -47,7 +49,7 @@ pub enum Unavailable {
 }
 
 /// The programs available in the sandbox.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Programs {
     /// Python's version, such as `3.11.7`.
     pub python_version: String,
@@ -78,7 +80,7 @@ pub enum Error {
 }
 
 /// The result of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// By itself, by a signal, or by a limit.
     pub ended: Ended,
@@ -91,7 +93,7 @@ pub struct Outcome {
 }
 
 /// The result of a cell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {
     /// A value, an error, or the end of the session.
     pub end: CellEnd,
@@ -106,7 +108,7 @@ pub struct Cell {
 }
 
 /// How a cell ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CellEnd {
     /// It completed, with the `repr` of the last expression, at most 20,000 characters, unless it is Python's `None`.
     Value(Option<String>),
@@ -119,7 +121,7 @@ pub enum CellEnd {
 }
 
 /// A Python error.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raised {
     /// The class, such as `ValueError`.
     pub kind: String,

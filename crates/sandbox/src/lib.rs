@@ -13,6 +13,7 @@
 mod ended;
 mod limits;
 mod output;
+mod removal;
 
 #[cfg(target_os = "linux")]
 mod collector;
@@ -54,6 +55,7 @@ pub use find::Sandbox;
 pub use folder::{Directory, Draft, Folder, Mark};
 pub use limits::{Ended, Limit, Limits};
 pub use output::{Collected, Stream};
+pub use removal::remove_folder;
 #[cfg(target_os = "linux")]
 pub use session::Session;
 

@@ -1,5 +1,7 @@
 //! The output of a program.
 
+use serde::{Deserialize, Serialize};
+
 /// An output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
@@ -10,7 +12,7 @@ pub enum Stream {
 }
 
 /// The output of a program on one stream.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collected {
     /// The text. If it was too long, its beginning and its end, separated by a line that says how much is missing.
     pub text: String,

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use agent::Agents;
+use agent::{Agents, RunnerSettings};
 use anyhow::Context;
 use bus::Bus;
 use futures_util::FutureExt;
@@ -93,6 +93,7 @@ use crate::{
     tools::{
         mcp_servers::{McpServers, Surroundings},
         programs::ProgramsHere,
+        runners::Runners,
         skills::SkillsFolder,
         workspaces::{ChatFiles, Workspaces},
     },
@@ -160,6 +161,8 @@ pub struct App {
     pub(crate) agent_checks: Arc<AgentChecks>,
     /// The sandbox for programs of agents, if this machine has one.
     pub programs: Arc<ProgramsHere>,
+    /// The runners of programs, if they run there.
+    pub(crate) runners: Option<Arc<Runners>>,
     /// The skills that agents load.
     pub skills: Arc<SkillsFolder>,
     /// The directories that chats may work in.
@@ -358,6 +361,19 @@ impl App {
             groups: groups.clone(),
             store: store.clone(),
             workspaces: workspaces.clone(),
+        });
+        let runners = config.programs.as_ref().and_then(|settings| {
+            let settings = RunnerSettings {
+                limits: settings.limits.clone(),
+                wait: settings.runners.as_ref()?.wait,
+                stopping: draining.clone(),
+            };
+            Some(Arc::new(Runners::new(
+                agents.clone(),
+                chat_files.clone(),
+                programs.clone(),
+                settings,
+            )))
         });
         let agent_checks = Arc::new(AgentChecks {
             agents: agents.clone(),
@@ -692,6 +708,7 @@ impl App {
             defined_agents,
             agent_checks,
             programs,
+            runners,
             skills,
             workspaces,
             chat_files,
@@ -747,8 +764,11 @@ impl App {
         });
         let finding = app.clone();
         app.tasks.spawn(async move {
-            let agents = &finding.agents;
-            finding.programs.find(&finding.config.now(), agents).await;
+            // What runners have is read by a job.
+            if finding.runners.is_none() {
+                let agents = &finding.agents;
+                finding.programs.find(&finding.config.now(), agents).await;
+            }
         });
         app.leases
             .take_lease()

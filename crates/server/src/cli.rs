@@ -5,6 +5,7 @@ mod contents;
 mod doctor;
 pub(crate) mod health_check;
 mod migrate;
+mod runner;
 mod sync;
 
 use std::{
@@ -143,6 +144,8 @@ enum Command {
         #[command(flatten)]
         place: Place,
     },
+    /// Run the programs of agents for servers, on this machine or in this pod; needs a token in GLASSHOUSE_RUNNER_TOKEN
+    Runner(runner::Runner),
     /// Synchronize a collection of a server with a folder of this machine; needs an API key in GLASSHOUSE_KEY
     Sync(sync::Sync),
     /// The built-in embedding model
@@ -347,6 +350,7 @@ impl Cli {
                     count => anyhow::bail!("there are {count} problems"),
                 }
             }
+            Command::Runner(flags) => runner::run(flags).await,
             Command::Sync(sync) => print_line(&sync::synchronize(&sync).await?),
             Command::Models(ModelsCommand::Fetch {
                 from,
@@ -492,7 +496,7 @@ async fn run_server(flags: &Flags, web_app: WebApp) -> anyhow::Result<()> {
 /// # Errors
 /// A sentence for the person at the terminal.
 pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyhow::Result<()> {
-    start_logging(&config)?;
+    start_logging(&config.log.level, config.log.format)?;
     let file_limit = raise_file_limit(&config);
     for warning in &config.warnings {
         tracing::warn!("{warning}");
@@ -561,18 +565,17 @@ const LIBRARIES: [(&str, LevelFilter); 7] = [
     ("tungstenite", LevelFilter::INFO),
 ];
 
-fn start_logging(config: &Config) -> anyhow::Result<()> {
+fn start_logging(level: &str, format: LogFormat) -> anyhow::Result<()> {
     use tracing_subscriber::{
         Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt,
     };
-    let filter: Targets =
-        config.log.level.parse().with_context(|| {
-            format!("log.level “{}” is no level such as info", config.log.level)
-        })?;
+    let filter: Targets = level
+        .parse()
+        .with_context(|| format!("log.level “{level}” is no level such as info"))?;
     let filter = LIBRARIES
         .into_iter()
         .fold(filter, |filter, (library, most)| {
-            match config.log.level.contains(library)
+            match level.contains(library)
                 || filter.default_level().is_some_and(|level| level <= most)
             {
                 true => filter,
@@ -582,7 +585,7 @@ fn start_logging(config: &Config) -> anyhow::Result<()> {
     let layer = fmt::layer()
         .with_writer(|| RedactedStderr)
         .with_ansi(std::io::stderr().is_terminal());
-    let layer = match config.log.format {
+    let layer = match format {
         LogFormat::Text => layer.boxed(),
         LogFormat::Json => layer.json().boxed(),
     };

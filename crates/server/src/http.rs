@@ -63,6 +63,7 @@ mod push;
 mod request_log;
 mod request_parts;
 mod route;
+mod runner;
 mod runs;
 mod schedules;
 mod second_factor;
@@ -120,7 +121,7 @@ use crate::{
 /// unless it is [`Access::Public`].
 #[must_use]
 pub fn table() -> Vec<Route> {
-    use Access::{Account, Admin, Chat, Public, User};
+    use Access::{Account, Admin, Chat, Public, Runner, User};
     vec![
         get(Public, "/healthz", health::live),
         get(Public, "/readyz", health::ready),
@@ -352,6 +353,25 @@ pub fn table() -> Vec<Route> {
         put(Admin, "/api/v1/agents/{agent}", agents::replace).noted("agent.change"),
         delete(Admin, "/api/v1/agents/{agent}", agents::delete).noted("agent.delete"),
         get(User, "/api/v1/programs", programs::get),
+        // Runners of programs
+        post(Runner, "/api/v1/runner/beat", runner::beat),
+        post(Runner, "/api/v1/runner/lease", runner::lease),
+        get(
+            Runner,
+            "/api/v1/runner/calls/{lease}/files/{sha256}",
+            runner::get_file,
+        ),
+        put(
+            Runner,
+            "/api/v1/runner/calls/{lease}/files/{sha256}",
+            runner::put_file,
+        ),
+        post(Runner, "/api/v1/runner/calls/{lease}/output", runner::print),
+        post(
+            Runner,
+            "/api/v1/runner/calls/{lease}/result",
+            runner::finish,
+        ),
         get(Admin, "/api/v1/hooks", hooks::list),
         get(Admin, "/api/v1/mcp-servers", mcp_servers::list),
         post(Admin, "/api/v1/mcp-servers", mcp_servers::create).noted("mcp_server.create"),

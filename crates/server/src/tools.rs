@@ -2,5 +2,6 @@
 
 pub mod mcp_servers;
 pub mod programs;
+pub(crate) mod runners;
 pub mod skills;
 pub mod workspaces;

@@ -520,6 +520,7 @@ export interface Messages {
   programs_kernel: ["why"];
   programs_no_folder: ["why"];
   programs_no_python: ["why"];
+  programs_no_runner: [];
   programs_not_linux: [];
   programs_off: [];
   provider_option_bad: ["option"];

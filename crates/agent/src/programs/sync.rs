@@ -1,7 +1,7 @@
 //! Synchronization of a working directory with the chat's files: their common files, and the version that a program may
 //! overwrite.
 
-use ring::digest::{SHA256, digest};
+use runner_protocol::Sha256;
 use store::FileRow;
 
 use crate::{
@@ -18,21 +18,25 @@ const LAID_OUT_BYTES: u64 = 200_000_000;
 pub(super) struct Synced {
     /// The version of the chat's file; in a directory, a fingerprint of its state.
     pub(super) version: u64,
-    pub(super) hash: Hash,
+    pub(super) hash: Sha256,
     /// The size of the file in the working directory.
     pub(super) size_bytes: u64,
     pub(super) changed_ms: i64,
 }
 
-/// A content hash.
+/// The state of a file of the chat that a program found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Hash([u8; 32]);
+pub(super) struct Base {
+    pub(super) version: u64,
+    pub(super) hash: Sha256,
+}
 
-impl Hash {
-    pub(super) fn of(bytes: &[u8]) -> Self {
-        let mut hash = [0; 32];
-        hash.copy_from_slice(digest(&SHA256, bytes).as_ref());
-        Self(hash)
+impl Synced {
+    pub(super) fn base(self) -> Base {
+        Base {
+            version: self.version,
+            hash: self.hash,
+        }
     }
 }
 
@@ -40,7 +44,7 @@ impl Hash {
 pub(super) async fn expected(
     workspace: &Workspace,
     path: &Path,
-    known: Option<Synced>,
+    known: Option<Base>,
 ) -> Result<Option<u64>, FileProblem> {
     if workspace.directory()?.is_none() {
         return Ok(known.map(|same| same.version));
@@ -49,7 +53,7 @@ pub(super) async fn expected(
         return Ok(Some(0));
     };
     match workspace.read_bytes(path).await {
-        Ok((bytes, version)) if Hash::of(&bytes) == same.hash => Ok(Some(version)),
+        Ok((bytes, version)) if Sha256::of(&bytes) == same.hash => Ok(Some(version)),
         Ok(_) | Err(FileProblem::Missing(_)) => Err(FileProblem::Conflict(format!(
             "{path} was changed by somebody else meanwhile, and that was left as it is."
         ))),

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use sandbox::Limits;
 use store::{Store, StoreError};
 use tokio::{runtime::Handle, time::sleep};
 
@@ -11,7 +10,7 @@ use crate::{ToolFailure, workspace::Workspace};
 /// How often it is looked whether another server's turn has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 /// Added to the time limit of programs, for copying files before and after.
-const COPYING: Duration = Duration::from_secs(60);
+pub(super) const COPYING: Duration = Duration::from_secs(60);
 
 /// A turn, which ends when dropped.
 pub(super) struct Turn {
@@ -22,14 +21,16 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Waits until no other server runs programs of this chat. A server that has stopped has no turns.
-    pub(super) async fn begin(workspace: &Workspace, limits: &Limits) -> Result<Self, ToolFailure> {
+    /// Waits until no other server runs programs of this chat, and begins a turn of at most this length. A server that has
+    /// stopped has no turns.
+    pub(super) async fn begin(
+        workspace: &Workspace,
+        longest: Duration,
+    ) -> Result<Self, ToolFailure> {
         let store = workspace.store();
         let name = workspace.name();
         let mut number = None;
         if store.is_shared() {
-            let longest = limits.wall_ms.saturating_add(limits.interrupt_grace_ms);
-            let longest = Duration::from_millis(longest) + COPYING;
             while number.is_none() {
                 number = store
                     .begin_program_turn(name, longest)
@@ -75,6 +76,6 @@ impl Drop for Turn {
     }
 }
 
-fn refused(error: StoreError) -> ToolFailure {
+pub(super) fn refused(error: StoreError) -> ToolFailure {
     ToolFailure(format!("Programs cannot run now: {error}."))
 }

@@ -16,7 +16,7 @@ const SHOWN_BYTES: usize = 64_000;
 
 /// Receives the output of a program. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Printer(Arc<Mutex<Printed>>);
+pub(super) struct Printer(Arc<Mutex<Printed>>);
 
 #[derive(Debug, Default)]
 struct Printed {
@@ -26,7 +26,7 @@ struct Printed {
 
 impl Printer {
     /// Appends output.
-    pub(crate) fn print(&self, text: &str) {
+    pub(super) fn print(&self, text: &str) {
         let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let room = SHOWN_BYTES.saturating_sub(printed.taken_bytes);
         if room == 0 {
@@ -53,7 +53,7 @@ impl Printer {
 }
 
 /// Waits for `work`, writing the output from `printer` to the log meanwhile.
-pub(crate) async fn watched<T>(
+pub(super) async fn watched<T>(
     context: &ToolContext,
     printer: &Printer,
     work: impl Future<Output = T> + Send,
@@ -71,7 +71,8 @@ pub(crate) async fn watched<T>(
     }
 }
 
-async fn tell(context: &ToolContext, printer: &Printer) {
+/// Writes the output from `printer` to the log.
+pub(super) async fn tell(context: &ToolContext, printer: &Printer) {
     let text = printer.take();
     if !text.is_empty() {
         context

@@ -5,23 +5,25 @@ use std::{
     path::{Path as DiskPath, PathBuf},
 };
 
+use runner_protocol::{Sha256, is_kept};
 use sandbox::{Cell, Error, File, Folder, FolderError, Limits, Sandbox, Session, Stream};
 
-use super::sync::{Hash, Synced, check_size, expected};
+use super::{
+    apply::{Applied, MORE, delete, shorten, write},
+    sync::{Synced, check_size},
+};
 use crate::{
     ToolFailure, Workspace,
     tool::ToolContext,
-    workspace::{BYTES_LIMIT, FileProblem, Path, is_drawing, picture_type},
+    workspace::{BYTES_LIMIT, FileProblem, Path},
 };
 
 /// Maximum number of files examined after a program has run.
 const FILES_LIMIT: usize = 5_000;
-/// Maximum number of changes listed individually for the model.
-const TOLD_LIMIT: usize = 30;
 
 /// A working directory. `same` has the files that equal the chat's, with the state of both when they were last equal.
 #[derive(Debug)]
-pub(crate) struct Workdir {
+pub(super) struct Workdir {
     path: PathBuf,
     folder: Folder,
     same: BTreeMap<String, Synced>,
@@ -34,7 +36,7 @@ pub(crate) struct Workdir {
 }
 
 /// Runs disk operations on a blocking thread.
-pub(crate) async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FolderError> + Send + 'static,
 ) -> Result<T, ToolFailure> {
     at_disk(work)
@@ -52,8 +54,8 @@ async fn at_disk<T: Send + 'static>(
 
 impl Workdir {
     /// An empty working directory at `path`.
-    pub(crate) fn make(sandbox: &Sandbox, path: &DiskPath) -> Result<Self, FolderError> {
-        super::clear(path)?;
+    pub(super) fn make(sandbox: &Sandbox, path: &DiskPath) -> Result<Self, FolderError> {
+        sandbox::remove_folder(path)?;
         let folder = sandbox.folder(path)?;
         let same = BTreeMap::new();
         Ok(Self {
@@ -82,12 +84,12 @@ impl Workdir {
     }
 
     /// The folder as seen by programs.
-    pub(crate) fn folder(&self) -> &Folder {
+    pub(super) fn folder(&self) -> &Folder {
         &self.folder
     }
 
     /// Copies the chat's changed files into the folder.
-    pub(crate) async fn lay_out(&mut self, workspace: &Workspace) -> Result<(), ToolFailure> {
+    pub(super) async fn lay_out(&mut self, workspace: &Workspace) -> Result<(), ToolFailure> {
         self.half_done = true;
         self.left_out.clear();
         let (files, more) = workspace.states().await?;
@@ -144,7 +146,7 @@ impl Workdir {
                     continue;
                 }
             };
-            let hash = Hash::of(&bytes);
+            let hash = Sha256::of(&bytes);
             let folder = self.folder.clone();
             let name = inside(&file.path);
             let put = at_disk(move || {
@@ -197,19 +199,7 @@ impl Workdir {
         for (path, same) in gone {
             self.same.remove(&path);
             let path = Path::parse_file(&path)?;
-            let deleted = match expected(context.workspace(), &path, Some(same)).await {
-                Ok(expected) => context.workspace().delete(&path, expected).await,
-                Err(problem) => Err(problem),
-            };
-            match deleted {
-                Ok(deleted) => {
-                    context.forget_picture(path.as_str());
-                    context.emit(deleted.event(&path)).await;
-                    lines.push(format!("deleted {path}"));
-                }
-                Err(FileProblem::Missing(_)) => {}
-                Err(problem) => lines.push(format!("could not delete {path}: {problem}")),
-            }
+            lines.extend(delete(context, &path, same.base()).await?);
         }
         // A program's own files, such as caches, do not belong to the chat unless they came from it.
         let same = &self.same;
@@ -222,16 +212,9 @@ impl Workdir {
             }
         }
         if more {
-            lines.push(
-                "there are too many files, or folders that cannot be read: the rest was left"
-                    .to_owned(),
-            );
+            lines.push(MORE.to_owned());
         }
-        if lines.len() > TOLD_LIMIT {
-            let others = lines.len() - TOLD_LIMIT;
-            lines.truncate(TOLD_LIMIT);
-            lines.push(format!("and {others} more"));
-        }
+        shorten(&mut lines);
         self.half_done = false;
         Ok(lines)
     }
@@ -266,7 +249,7 @@ impl Workdir {
         };
         let size_bytes = file.size_bytes;
         let changed_ms = file.changed_ms;
-        let hash = Hash::of(&bytes);
+        let hash = Sha256::of(&bytes);
         if let Some(same) = known.filter(|same| same.hash == hash) {
             // Rewritten with the same content.
             self.same.insert(
@@ -279,64 +262,31 @@ impl Workdir {
             );
             return Ok(None);
         }
-        let workspace = context.workspace();
-        let is_shared = workspace.directory()?.is_some();
-        let mut meanwhile = "";
-        let mut written = match expected(workspace, &path, known).await {
-            Ok(expected) => workspace.write_bytes(&path, &bytes, expected).await,
-            Err(problem) => Err(problem),
-        };
-        // In a directory, people resolve conflicts.
-        if let Err(FileProblem::Conflict(_)) = written
-            && !is_shared
-        {
-            meanwhile = " (somebody changed it meanwhile: that state is in its history)";
-            written = workspace.write_bytes(&path, &bytes, None).await;
-        }
-        match written {
-            Ok(written) => {
-                // A directory has a different version number for it, which the next look finds out.
-                let version = if is_shared { 0 } else { written.version };
-                self.same.insert(
-                    name,
-                    Synced {
-                        version,
-                        hash,
-                        size_bytes,
-                        changed_ms,
-                    },
-                );
-                context.emit(written.event(&path)).await;
-                context.attach_written(&path, written.version, &bytes);
-                if picture_type(&bytes).is_some() || is_drawing(path.as_str(), &bytes) {
-                    context.note_picture(path.as_str());
-                }
-                let verb = if written.version == 1 {
-                    "new"
-                } else {
-                    "changed"
+        match write(context, &path, &bytes, known.map(Synced::base)).await? {
+            Applied::Kept { version, line } => {
+                let synced = Synced {
+                    version,
+                    hash,
+                    size_bytes,
+                    changed_ms,
                 };
-                Ok(Some(format!(
-                    "{verb} {path}, {} bytes{meanwhile}",
-                    bytes.len()
-                )))
+                self.same.insert(name, synced);
+                Ok(Some(line))
             }
-            Err(problem @ (FileProblem::Unavailable(_) | FileProblem::Full(_))) => {
-                Err(problem.into())
-            }
-            Err(problem) => {
+            Applied::NotKept(line) => {
+                let is_shared = context.workspace().directory()?.is_some();
                 // The next program gets the current file instead.
                 if let Some(same) = self.same.get_mut(&name).filter(|_| is_shared) {
                     same.version = 0;
                 }
-                Ok(Some(format!("{path} was not kept: {problem}")))
+                Ok(Some(line))
             }
         }
     }
 
     /// Runs a cell in the chat's Python process, starting one if there is none. Returns whether it was started, and the
     /// outcome of the cell.
-    pub(crate) async fn run_cell(
+    pub(super) async fn run_cell(
         &mut self,
         sandbox: &Sandbox,
         limits: &Limits,
@@ -354,7 +304,7 @@ impl Workdir {
     }
 
     /// Ends the Python process, dropping its variables.
-    pub(crate) fn end_session(&mut self) {
+    pub(super) fn end_session(&mut self) {
         self.session = None;
     }
 }
@@ -363,7 +313,7 @@ impl Drop for Workdir {
     fn drop(&mut self) {
         self.session = None;
         // The chat's files are in the database. A folder that cannot be removed is removed at the next start.
-        if let Err(error) = super::clear(&self.path) {
+        if let Err(error) = sandbox::remove_folder(&self.path) {
             tracing::warn!(%error, "failed to remove a chat's working directory");
         }
     }
@@ -372,27 +322,4 @@ impl Drop for Workdir {
 /// The path of a chat's file relative to the folder.
 fn inside(path: &str) -> String {
     path.trim_start_matches('/').to_owned()
-}
-
-/// Hidden files and Python's own caches stay in the folder.
-fn is_kept(path: &str) -> bool {
-    !path
-        .split('/')
-        .any(|part| part.starts_with('.') || part == "__pycache__")
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn hidden_files_are_the_programs_own() {
-        for (path, kept) in [
-            ("a.txt", true),
-            ("a/b.png", true),
-            (".bashrc", false),
-            ("a/.cache/b", false),
-            ("__pycache__/a.pyc", false),
-        ] {
-            assert_eq!(super::is_kept(path), kept, "{path}");
-        }
-    }
 }

@@ -5,10 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    Tool, ToolFailure,
-    programs::Programs,
-    tool::{ToolContext, ToolKind},
-    tools::shell::changed,
+    Tool, ToolFailure, programs::Programs, tool::ToolContext, tools::shell::changed,
     workspace::Path,
 };
 
@@ -22,12 +19,13 @@ struct Arguments {
 }
 
 pub(crate) fn tool(programs: &Programs) -> Result<Tool, ToolFailure> {
+    let kind = programs.kind();
     let programs = programs.clone();
     Tool::new(
         "latex",
         "Compiles a LaTeX document among the chat's files to a PDF next to it. Write the document with \
          write_file first.",
-        ToolKind::PROGRAM,
+        kind,
         move |arguments, context| latex(programs.clone(), arguments, context),
     )
 }

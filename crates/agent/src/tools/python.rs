@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use crate::{
     Tool, ToolFailure,
-    programs::{Printer, Programs, watched},
-    tool::{ToolContext, ToolKind},
+    programs::Programs,
+    tool::ToolContext,
     tools::shell::{changed, output},
 };
 
@@ -46,13 +46,11 @@ pub(crate) fn tool(programs: &Programs) -> Result<Tool, ToolFailure> {
         found.python_version,
         programs.limits().wall_ms / 1000
     );
+    let kind = programs.kind();
     let programs = programs.clone();
-    Tool::new(
-        "python",
-        &description,
-        ToolKind::PROGRAM,
-        move |arguments, context| python(programs.clone(), arguments, context),
-    )
+    Tool::new("python", &description, kind, move |arguments, context| {
+        python(programs.clone(), arguments, context)
+    })
 }
 
 async fn python(
@@ -60,23 +58,9 @@ async fn python(
     arguments: Arguments,
     context: ToolContext,
 ) -> Result<String, ToolFailure> {
-    let mut entered = programs.enter(&context).await?;
-    let workdir = entered.workdir()?;
-    if arguments.restart {
-        workdir.end_session();
-    }
-    let printer = Printer::default();
-    let (shown, print) = (printer.clone(), move |_, text: &str| printer.print(text));
-    let running = workdir.run_cell(
-        programs.sandbox(),
-        programs.limits(),
-        &arguments.code,
-        print,
-    );
-    let (started, cell) = watched(&context, &shown, running)
-        .await
-        .map_err(|error| ToolFailure(format!("It could not be run: {error}.")))?;
-    let files = entered.take_over(&context).await?;
+    let (started, cell, files) = programs
+        .run_cell(&context, &arguments.code, arguments.restart)
+        .await?;
     let report = report(&cell, started, &files);
     if report.as_ref().is_ok_and(String::is_empty) {
         context.note_for_model("It ran and printed nothing.");

@@ -4,11 +4,7 @@ use sandbox::{Collected, Ended, Outcome};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{
-    Tool, ToolFailure,
-    programs::Programs,
-    tool::{ToolContext, ToolKind},
-};
+use crate::{Tool, ToolFailure, programs::Programs, tool::ToolContext};
 
 #[derive(Deserialize, JsonSchema)]
 struct Arguments {
@@ -23,13 +19,11 @@ pub(crate) fn tool(programs: &Programs) -> Result<Tool, ToolFailure> {
         "Runs a shell command in a sandbox without network. The chat's files are in /files (the file /notes.md is \
          /files/notes.md); what a command changes there is kept. Nothing else is. Limit: {seconds} seconds."
     );
+    let kind = programs.kind();
     let programs = programs.clone();
-    Tool::new(
-        "shell",
-        &description,
-        ToolKind::PROGRAM,
-        move |arguments, context| shell(programs.clone(), arguments, context),
-    )
+    Tool::new("shell", &description, kind, move |arguments, context| {
+        shell(programs.clone(), arguments, context)
+    })
 }
 
 async fn shell(

@@ -21,6 +21,8 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
 static ROUTES: LazyLock<Vec<(Method, &str)>> = LazyLock::new(|| {
     server::http::table()
         .into_iter()
+        // Those of runners are not public.
+        .filter(|route| route.access != server::identity::auth::Access::Runner)
         .map(|route| (route.method, route.path))
         .collect()
 });

@@ -14,6 +14,7 @@ mod limits;
 mod locked;
 mod once;
 pub(crate) mod postgres;
+mod runners;
 mod several_servers;
 mod shutdown;
 mod silent;

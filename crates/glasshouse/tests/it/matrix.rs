@@ -103,7 +103,9 @@ fn unknown(id: &str) -> String {
 
 #[test]
 fn every_route_is_in_the_matrix() {
-    let routes = table();
+    // Those of runners have tests of their own: no account opens them.
+    let mut routes = table();
+    routes.retain(|route| route.access != Access::Runner);
     let table: BTreeSet<_> = routes
         .iter()
         .map(|route| (route.method.as_str(), route.path))

@@ -167,6 +167,28 @@ const PERMISSIONS: &[(&str, &str, Access)] = &[
     ("PUT", "/api/v1/agents/{agent}", Access::Admin),
     ("DELETE", "/api/v1/agents/{agent}", Access::Admin),
     ("GET", "/api/v1/programs", Access::User),
+    ("POST", "/api/v1/runner/beat", Access::Runner),
+    ("POST", "/api/v1/runner/lease", Access::Runner),
+    (
+        "GET",
+        "/api/v1/runner/calls/{lease}/files/{sha256}",
+        Access::Runner,
+    ),
+    (
+        "PUT",
+        "/api/v1/runner/calls/{lease}/files/{sha256}",
+        Access::Runner,
+    ),
+    (
+        "POST",
+        "/api/v1/runner/calls/{lease}/output",
+        Access::Runner,
+    ),
+    (
+        "POST",
+        "/api/v1/runner/calls/{lease}/result",
+        Access::Runner,
+    ),
     ("GET", "/api/v1/hooks", Access::Admin),
     ("GET", "/api/v1/mcp-servers", Access::Admin),
     ("POST", "/api/v1/mcp-servers", Access::Admin),
@@ -557,7 +579,7 @@ fn what_changes_accounts_keys_and_settings_is_noted() {
 
 #[tokio::test]
 async fn nobody_gets_further_than_allowed() {
-    let (server, _) = Server::start_signed_in().await;
+    let (server, cookie) = Server::start_signed_in().await;
     let plain = server.key_of_plain_user("bob@example.org").await;
     for (method, path, access) in PERMISSIONS {
         let method: Method = method.parse().unwrap();
@@ -569,8 +591,13 @@ async fn nobody_gets_further_than_allowed() {
                 assert_eq!(anonymous.status, 404, "{method} {path}")
             }
             Access::Public => assert_ne!(anonymous.status, 404, "{method} {path}"),
-            Access::Chat | Access::User | Access::Account | Access::Admin => {
-                assert_eq!(anonymous.expect(401), "unauthenticated", "{method} {path}")
+            _ => assert_eq!(anonymous.expect(401), "unauthenticated", "{method} {path}"),
+        }
+        if *access == Access::Runner {
+            // No account and no key opens these.
+            for credential in [&cookie, &plain] {
+                let answer = Answer::of(server.request(method.clone(), &path, credential)).await;
+                assert_eq!(answer.expect(401), "unauthenticated", "{method} {path}");
             }
         }
         if *access == Access::Admin {
@@ -591,7 +618,7 @@ async fn a_key_gets_no_further_than_its_scopes() {
         for (method, path, access) in PERMISSIONS {
             let method: Method = method.parse().unwrap();
             let needed = match (access, method.is_safe()) {
-                (Access::Public, _) => continue,
+                (Access::Public | Access::Runner, _) => continue,
                 (Access::Chat, _) => "chat",
                 (Access::User, true) => "read",
                 (Access::User, false) => "write",

@@ -22,7 +22,7 @@ use crate::{
         bookings::Bookings, commands::Commands, leases::Leases, recovery::Recovery, remote::Remote,
         revocation::Revocation,
     },
-    tools::{mcp_servers::McpServers, programs::ProgramsHere},
+    tools::{mcp_servers::McpServers, programs::ProgramsHere, runners::Runners},
     web::Crawler,
 };
 
@@ -138,6 +138,10 @@ pub(super) fn table(app: &App) -> Vec<Job> {
         .every(seconds(60))
         .delayed()
         .only_if(config.programs.is_some()),
+        job("look_for_runners", &app.runners, look_for_runners)
+            .every(seconds(2))
+            .until_closing()
+            .only_if(app.runners.is_some()),
         // Runs
         job("hibernate_runs", &app.runs, hibernate_runs)
             .every(seconds(5))
@@ -301,6 +305,13 @@ async fn close_idle_connections(servers: Arc<McpServers>) {
 
 async fn remove_idle_folders(programs: Arc<ProgramsHere>) {
     programs.sweep();
+}
+
+async fn look_for_runners(runners: Option<Arc<Runners>>) -> Result<(), Failure> {
+    match runners {
+        Some(runners) => Ok(runners.refresh().await?),
+        None => Ok(()),
+    }
 }
 
 async fn hibernate_runs(runs: Runs) {

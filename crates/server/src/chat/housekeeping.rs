@@ -64,6 +64,7 @@ impl Housekeeping {
         steps.note("turns at websites", store.purge_host_turns().await);
         let pauses = store.purge_upstream_pauses().await;
         steps.note("pauses of model servers", pauses);
+        steps.note("program calls", store.purge_program_calls().await);
         let minutes = store.purge_minute_usage((now - HOUR_MS) / 60_000).await;
         steps.note("usage of minutes", minutes);
         steps.finish()

@@ -26,7 +26,7 @@ use crate::{
     platform::{
         clock::Clock,
         clock_skew::{TOLERATED_MS, difference},
-        config::{Config, ConfiguredConnection},
+        config::{Config, ConfiguredConnection, RunnerAccess},
         live_config::LiveConfig,
         object_storage, secret_key,
     },
@@ -129,6 +129,7 @@ pub(crate) async fn examine(config: &Config) -> Vec<Finding> {
     findings.extend(failed);
     if let Some(store) = store {
         findings.extend(database_clock(&store).await);
+        findings.extend(runners(config, &store).await);
         store.close().await;
     }
     match HttpClient::new() {
@@ -144,7 +145,9 @@ pub(crate) async fn examine(config: &Config) -> Vec<Finding> {
         )),
     }
     findings.extend(proxy(of_environment));
-    findings.push(sandbox(config).await);
+    if runner_access(config).is_none() {
+        findings.push(sandbox(config).await);
+    }
     findings.push(text_recognition(config).await);
     findings
 }
@@ -470,6 +473,35 @@ fn proxy(variable: impl Fn(&str) -> Option<String>) -> Option<Finding> {
             format!("{name} is no URL"),
             "write it as http://proxy.example.org:3128",
         ),
+    })
+}
+
+fn runner_access(config: &Config) -> Option<&RunnerAccess> {
+    config.programs.as_ref()?.runners.as_ref()
+}
+
+/// Whether runners are connected, if programs run there.
+async fn runners(config: &Config, store: &Store) -> Option<Finding> {
+    let about = "Runners";
+    runner_access(config)?;
+    let advice = "start one with `glasshouse runner`; see docs/operate/runner.md";
+    let rows = match store.runners().await {
+        Ok(rows) => rows,
+        Err(error) => return Some(Finding::problem(about, error.to_string(), advice)),
+    };
+    let connected: Vec<String> = rows
+        .iter()
+        .filter(|row| row.is_connected)
+        .map(|row| format!("{} ({} running)", row.name, row.running))
+        .collect();
+    let waiting = store.waiting_program_calls().await.unwrap_or(0);
+    Some(match connected.as_slice() {
+        [] => Finding::problem(
+            about,
+            "no runner is connected, so agents cannot run programs",
+            advice,
+        ),
+        names => Finding::fine(about, format!("{}; {waiting} calls wait", names.join(", "))),
     })
 }
 

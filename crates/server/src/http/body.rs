@@ -13,7 +13,7 @@ use http_body_util::BodyExt;
 use crate::{
     app::App,
     error::ApiError,
-    identity::auth::Caller,
+    identity::auth::{Caller, RunnerCaller},
     messages,
     platform::{body_memory::Reservation, listen::TooSlow},
 };
@@ -42,7 +42,9 @@ pub(crate) async fn read_body(
     request: Request,
     limit_bytes: usize,
 ) -> Result<Bytes, ApiError> {
-    let is_signed_in = request.extensions().get::<Caller>().is_some();
+    let extensions = request.extensions();
+    let is_signed_in =
+        extensions.get::<Caller>().is_some() || extensions.get::<RunnerCaller>().is_some();
     let limit_bytes = if is_signed_in {
         limit_bytes
     } else {

@@ -9,6 +9,7 @@ use prometheus_client::encoding::prometheus_text;
 use run_registry::Runs;
 
 use crate::{
+    app::App,
     gateway::models::{KnownConnection, Models},
     platform::{
         jobs::Jobs,
@@ -22,6 +23,7 @@ pub(super) async fn get(
     State(metrics): State<Arc<Metrics>>,
     State(jobs): State<Jobs>,
     State(bus): State<Bus>,
+    State(app): State<Arc<App>>,
 ) -> impl IntoResponse {
     let catalogue = models.catalogue();
     let is_open = |known: &&KnownConnection| known.server.breaker() != Breaker::Closed;
@@ -29,9 +31,22 @@ pub(super) async fn get(
     let figures = metrics.text(runs.live_counts())
         + &metrics::of_attempts(models.attempts(), left_alone)
         + &metrics::of_bus(&bus)
+        + &of_runners(&app)
         + &metrics::of_jobs(&jobs.status());
     (
         [(header::CONTENT_TYPE, prometheus_text::CONTENT_TYPE)],
         figures,
+    )
+}
+
+fn of_runners(app: &App) -> String {
+    let Some(runners) = &app.runners else {
+        return String::new();
+    };
+    let status = runners.status();
+    let running = status.connected.values();
+    metrics::of_runners(
+        status.waiting,
+        running.map(|(name, count)| (name.as_str(), *count)),
     )
 }

@@ -38,7 +38,11 @@ use super::{
     schedules, second_factor, second_step, session, sessions, sharing, sign_up, task_config, tasks,
     text_recognition, usage, users, web_search, webhooks, workspaces,
 };
-use crate::{error::ApiError, identity::auth::SESSION_COOKIE, platform::config::Config};
+use crate::{
+    error::ApiError,
+    identity::auth::{Access, SESSION_COOKIE},
+    platform::config::Config,
+};
 
 /// A group of operations, which has a page of its own in docs/reference/api.
 struct Area {
@@ -272,7 +276,9 @@ pub(super) fn operations(api: &mut Operations) {
 pub fn document() -> anyhow::Result<Value> {
     let (mut described, schemas) = described()?;
     let mut paths = Map::new();
-    for route in super::table() {
+    // Runners are part of this program.
+    let is_public = |route: &super::Route| route.access != Access::Runner;
+    for route in super::table().into_iter().filter(is_public) {
         let name = format!("{} {}", route.method, route.path.replace("{*", "{"));
         let operation = described
             .remove(&name)

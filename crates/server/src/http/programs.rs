@@ -38,9 +38,8 @@ pub(super) async fn get(
     let found = programs
         .here()
         .filter(|_| refused.is_none())
-        .map(agent::Programs::found)
-        .cloned();
-    let problem = refused.or_else(|| programs.why_not().cloned());
+        .map(|programs| programs.found().clone());
+    let problem = refused.or_else(|| programs.why_not());
     let available = problem
         .is_some()
         .then_some(false)

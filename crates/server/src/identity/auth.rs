@@ -21,7 +21,9 @@ use domain::ApiKeyId;
 
 pub use authority::Authority;
 pub use backoff::{Attempt, Backoff};
-pub use caller::{Access, Admin, Caller, Credential, LOCAL_EMAIL, check_access, cookie};
+pub use caller::{
+    Access, Admin, Caller, Credential, LOCAL_EMAIL, RunnerCaller, check_access, cookie,
+};
 pub use csrf::{check_named_origin, check_origin, own_origin, own_url};
 pub(crate) use details::{
     MAX_EMAIL_BYTES, MAX_PASSWORD_CHARS, checked_email, checked_name, checked_password,

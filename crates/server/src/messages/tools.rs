@@ -115,6 +115,8 @@ pub enum Tools {
     ProgramsBroken { why: String },
     #[error("Their folder cannot be created: {why}.")]
     ProgramsNoFolder { why: String },
+    #[error("No runner has ever been connected: start one with “glasshouse runner”.")]
+    ProgramsNoRunner,
 }
 
 impl CodedMessage for Tools {}

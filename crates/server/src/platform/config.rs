@@ -74,7 +74,7 @@ pub use oidc::Oidc;
 pub(crate) use overview::is_secret_setting;
 pub use overview::{Layer, Setting, default_settings};
 pub use pipelines::{MAX_CODE_RETRIES, MAX_PASSAGES, PipelineDefaults};
-pub use programs::ProgramSettings;
+pub use programs::{ProgramSettings, RunnerAccess};
 #[cfg(test)]
 pub(crate) use public_url::OWN_SEGMENTS;
 pub use public_url::PublicUrl;

@@ -14,6 +14,7 @@ use prometheus_client::{
     metrics::{
         MetricType, TypedMetric,
         counter::{ConstCounter, Counter},
+        family::Family,
         gauge::{ConstGauge, Gauge},
         info::Info,
     },
@@ -218,6 +219,38 @@ pub fn of_bus(bus: &Bus) -> String {
     ] {
         all.register(name, help, ConstCounter::new(count.load(Relaxed)));
     }
+    text(&all)
+}
+
+/// Metrics of runners of programs: the calls that wait, and the calls that each connected runner has, by its name.
+#[must_use]
+pub fn of_runners<'a>(
+    waiting: u64,
+    running: impl ExactSizeIterator<Item = (&'a str, u64)>,
+) -> String {
+    let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let mut all = Registry::with_prefix(PREFIX);
+    all.register(
+        "runners_connected",
+        "Connected runners of programs",
+        ConstGauge::new(number(running.len() as u64)),
+    );
+    all.register(
+        "program_calls_waiting",
+        "Program calls that wait for a runner",
+        ConstGauge::new(number(waiting)),
+    );
+    let calls = Family::<Vec<(String, String)>, Gauge>::default();
+    for (name, count) in running {
+        // Two runners may have the same name.
+        let label = vec![("runner".to_owned(), name.to_owned())];
+        calls.get_or_create(&label).inc_by(number(count));
+    }
+    all.register(
+        "program_calls_running",
+        "Program calls that a runner has",
+        calls,
+    );
     text(&all)
 }
 

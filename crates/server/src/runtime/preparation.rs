@@ -177,7 +177,8 @@ impl Preparation {
         } else if !run.has_agent() {
             (tour::agents(&self.agents), None)
         } else {
-            let built_in = self.programs.agents().unwrap_or(&self.agents);
+            let with_programs = self.programs.agents();
+            let built_in = with_programs.as_deref().unwrap_or(&self.agents);
             let main = run.model.agent.as_deref();
             let agents = self
                 .defined_agents

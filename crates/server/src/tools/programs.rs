@@ -1,12 +1,12 @@
 //! Whether agents can run programs on this machine. Detected in the background during startup, since starting Python
 //! takes a while.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use agent::{Agents, Programs};
 use domain::LocalizedText;
 use sandbox::{Options, Sandbox, Unavailable};
-use tokio::sync::SetOnce;
+use tokio::sync::watch;
 
 use crate::{
     messages,
@@ -16,14 +16,20 @@ use crate::{
 /// How long runs from before a restart wait for the result.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The result of the detection, once it is known.
-#[derive(Debug, Default)]
-pub struct ProgramsHere(SetOnce<Found>);
-
+/// The result of the detection, once it is known. What runners have can change later.
 #[derive(Debug)]
+pub struct ProgramsHere(watch::Sender<Option<Found>>);
+
+impl Default for ProgramsHere {
+    fn default() -> Self {
+        Self(watch::Sender::new(None))
+    }
+}
+
+#[derive(Debug, Clone)]
 enum Found {
     /// Programs can run, and these are the agents with the tools for it.
-    Here(Programs, Box<Agents>),
+    Here(Programs, Arc<Agents>),
     /// Programs cannot run, for this reason.
     Not(LocalizedText),
 }
@@ -62,36 +68,48 @@ impl ProgramsHere {
             }
             Found::Not(_) => {}
         }
-        // Only called once, so it is never set already.
-        drop(self.0.set(found));
+        self.0.send_replace(Some(found));
+    }
+
+    /// Programs run, and these are the agents with the tools for it.
+    pub(crate) fn set_available(&self, programs: Programs, agents: Agents) {
+        let found = Found::Here(programs, Arc::new(agents));
+        self.0.send_replace(Some(found));
+    }
+
+    /// Programs cannot run, for this reason.
+    pub(crate) fn set_unavailable(&self, why: impl Into<LocalizedText>) {
+        self.0.send_replace(Some(Found::Not(why.into())));
     }
 
     /// Waits for the result, for a limited time.
     pub(crate) async fn known(&self) {
-        drop(tokio::time::timeout(PATIENCE, self.0.wait()).await);
+        let mut known = self.0.subscribe();
+        let known = known.wait_for(Option::is_some);
+        drop(tokio::time::timeout(PATIENCE, known).await);
     }
 
     /// The agents with tools that run programs; `None` if there are none, or not yet.
-    pub(crate) fn agents(&self) -> Option<&Agents> {
-        match self.0.get()? {
-            Found::Here(_, agents) => Some(agents),
-            Found::Not(_) => None,
+    pub(crate) fn agents(&self) -> Option<Arc<Agents>> {
+        match &*self.0.borrow() {
+            Some(Found::Here(_, agents)) => Some(Arc::clone(agents)),
+            Some(Found::Not(_)) | None => None,
         }
     }
 
     /// The available programs, if any.
-    pub(crate) fn here(&self) -> Option<&Programs> {
-        match self.0.get()? {
-            Found::Here(programs, _) => Some(programs),
-            Found::Not(_) => None,
+    pub(crate) fn here(&self) -> Option<Programs> {
+        match &*self.0.borrow() {
+            Some(Found::Here(programs, _)) => Some(programs.clone()),
+            Some(Found::Not(_)) | None => None,
         }
     }
 
     /// Why there are none, if known.
-    pub(crate) fn why_not(&self) -> Option<&LocalizedText> {
-        match self.0.get()? {
-            Found::Here(..) => None,
-            Found::Not(why) => Some(why),
+    pub(crate) fn why_not(&self) -> Option<LocalizedText> {
+        match &*self.0.borrow() {
+            Some(Found::Not(why)) => Some(why.clone()),
+            Some(Found::Here(..)) | None => None,
         }
     }
 }
@@ -111,7 +129,7 @@ async fn open(
     let programs = Programs::open(sandbox, hidden.join("programs"), settings.limits.clone());
     let programs = programs.map_err(|error| no_folder(&error))?;
     let agents = programs.equip(agents).map_err(|failure| failure.0)?;
-    Ok(Found::Here(programs, Box::new(agents)))
+    Ok(Found::Here(programs, Arc::new(agents)))
 }
 
 fn no_folder(error: &std::io::Error) -> messages::Tools {

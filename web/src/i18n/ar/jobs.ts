@@ -33,6 +33,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.reload_prices": "إعادة تحميل قائمة الأسعار",
   "job.close_idle_mcp_connections": "إغلاق الاتصالات الخاملة بخوادم MCP",
   "job.remove_idle_program_folders": "إزالة مجلدات البرامج الخاملة",
+  "job.look_for_runners": "البحث عن مشغّلات البرامج",
   "job.hibernate_runs": "إسبات عمليات التشغيل المنتظرة",
   "job.retry_given_up_runs": "استئناف عمليات التشغيل المنقطعة",
   "job.take_over_runs": "تولّي عمليات تشغيل خوادم أخرى",

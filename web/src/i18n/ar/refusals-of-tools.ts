@@ -55,6 +55,7 @@ export const refusalsOfTools = {
   programs_off: "إنها متوقفة في التكوين.",
   programs_not_linux: "لا تعمل البرامج إلا على Linux الذي تستطيع نواته عزلها.",
   programs_no_python: "لا يوجد Python 3 صالح للاستخدام: {why}.",
+  programs_no_runner: "لم يتصل أي مشغّل بعد: شغّل واحدًا بالأمر «glasshouse runner».",
   programs_kernel: "لا تسمح النواة ببيئة معزولة هنا: {why}.",
   programs_broken: "جُرّبت البيئة المعزولة ولا تعمل: {why}.",
   programs_no_folder: "يتعذّر إنشاء مجلدها: {why}.",

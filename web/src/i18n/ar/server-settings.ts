@@ -53,6 +53,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "programs.seconds": "أقصى مدة لأمر أو برنامج Python، بالثواني.",
   "programs.memory_mb": "ذاكرة كل عمليات الاستدعاء الواحد معًا، بالميغابايت.",
   "programs.processes": "عدد عمليات الاستدعاء الواحد وخيوطه في آن واحد.",
+  "programs.runner_token": "رمز المشغّلات التي تشغّل عندئذ جميع البرامج.",
+  "programs.runner_wait_seconds": "المدة التي ينتظر فيها البرنامج مشغّلًا، بالثواني.",
   "knowledge.file_mb": "أكبر ملف في مكتبة، بالميغابايت.",
   "knowledge.person_mb": "كل مستندات المستخدم الواحد معًا، بالميغابايت.",
   "knowledge.memory_mb": "الذاكرة المخصصة لفهارس المكتبات التي بُحث فيها، بالميغابايت.",

@@ -33,6 +33,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.reload_prices": "Preisliste neu laden",
   "job.close_idle_mcp_connections": "Inaktive Verbindungen zu MCP-Servern schließen",
   "job.remove_idle_program_folders": "Inaktive Ordner von Programmen entfernen",
+  "job.look_for_runners": "Runner für Programme suchen",
   "job.hibernate_runs": "Wartende Ausführungen auslagern",
   "job.retry_given_up_runs": "Unterbrochene Ausführungen fortsetzen",
   "job.take_over_runs": "Ausführungen anderer Server übernehmen",

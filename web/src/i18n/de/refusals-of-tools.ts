@@ -62,6 +62,7 @@ export const refusalsOfTools = {
   programs_off: "Sie sind in der Konfiguration deaktiviert.",
   programs_not_linux: "Programme laufen nur unter Linux, dessen Kernel sie isolieren kann.",
   programs_no_python: "Es gibt kein nutzbares Python 3: {why}.",
+  programs_no_runner: "Es war noch nie ein Runner verbunden: Starten Sie einen mit „glasshouse runner“.",
   programs_kernel: "Der Kernel erlaubt hier keine Sandbox: {why}.",
   programs_broken: "Die Sandbox wurde getestet und funktioniert nicht: {why}.",
   programs_no_folder: "Ihr Ordner konnte nicht angelegt werden: {why}.",

@@ -57,6 +57,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "programs.seconds": "Sekunden, die ein Befehl oder Python-Code laufen darf, 1 bis 3600.",
   "programs.memory_mb": "Arbeitsspeicher aller Prozesse eines Aufrufs zusammen, in MB, mindestens 64.",
   "programs.processes": "Gleichzeitige Prozesse und Threads eines Aufrufs.",
+  "programs.runner_token": "Token der Runner, die dann alle Programme ausführen.",
+  "programs.runner_wait_seconds": "Sekunden, die ein Programm auf einen Runner wartet.",
   "knowledge.file_mb": "Größte Datei in einer Sammlung, 1 bis 500 MB.",
   "knowledge.person_mb": "Alle Dokumente einer Person zusammen, in MB.",
   "knowledge.memory_mb": "Arbeitsspeicher für die Indizes durchsuchter Sammlungen, in MB.",

@@ -30,6 +30,7 @@ export const jobs = {
   "job.reload_prices": "Reload the price list",
   "job.close_idle_mcp_connections": "Close idle connections to MCP servers",
   "job.remove_idle_program_folders": "Remove idle folders of programs",
+  "job.look_for_runners": "Look for runners of programs",
   "job.hibernate_runs": "Hibernate waiting runs",
   "job.retry_given_up_runs": "Resume interrupted runs",
   "job.take_over_runs": "Take over runs of other servers",

@@ -33,6 +33,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.reload_prices": "Recargar la lista de precios",
   "job.close_idle_mcp_connections": "Cerrar conexiones inactivas con servidores MCP",
   "job.remove_idle_program_folders": "Eliminar carpetas inactivas de programas",
+  "job.look_for_runners": "Buscar ejecutores de programas",
   "job.hibernate_runs": "Hibernar ejecuciones en espera",
   "job.retry_given_up_runs": "Reanudar ejecuciones interrumpidas",
   "job.take_over_runs": "Asumir ejecuciones de otros servidores",

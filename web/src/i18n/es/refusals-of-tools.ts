@@ -61,6 +61,7 @@ export const refusalsOfTools = {
   programs_off: "Están desactivados en la configuración.",
   programs_not_linux: "Los programas solo se pueden ejecutar en Linux, cuyo kernel puede aislarlos.",
   programs_no_python: "No hay un Python 3 que se pueda usar: {why}.",
+  programs_no_runner: "Nunca se ha conectado un ejecutor: inicie uno con «glasshouse runner».",
   programs_kernel: "El kernel no permite aquí un entorno aislado: {why}.",
   programs_broken: "Se probó el entorno aislado y no funciona: {why}.",
   programs_no_folder: "No se puede crear su carpeta: {why}.",

@@ -59,6 +59,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "programs.seconds": "Segundos que puede durar un programa.",
   "programs.memory_mb": "Memoria de un programa, en MB.",
   "programs.processes": "Procesos e hilos simultáneos de un programa.",
+  "programs.runner_token": "Token de los ejecutores, que entonces ejecutan todos los programas.",
+  "programs.runner_wait_seconds": "Segundos que un programa espera a un ejecutor.",
   "knowledge.file_mb": "Tamaño máximo de un archivo en una colección, en MB.",
   "knowledge.person_mb": "Todos los documentos de una persona, en MB.",
   "knowledge.memory_mb": "Memoria para los índices de las colecciones en las que se ha buscado, en MB.",

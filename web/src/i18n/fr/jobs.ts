@@ -33,6 +33,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.reload_prices": "Recharger la liste des prix",
   "job.close_idle_mcp_connections": "Fermer les connexions inactives aux serveurs MCP",
   "job.remove_idle_program_folders": "Supprimer les dossiers inactifs des programmes",
+  "job.look_for_runners": "Rechercher les runners de programmes",
   "job.hibernate_runs": "Mettre en veille les exécutions en attente",
   "job.retry_given_up_runs": "Reprendre les exécutions interrompues",
   "job.take_over_runs": "Reprendre les exécutions d’autres serveurs",

@@ -62,6 +62,7 @@ export const refusalsOfTools = {
   programs_not_linux:
     "Les programmes ne peuvent s’exécuter que sous Linux, dont le noyau peut les isoler dans un bac à sable.",
   programs_no_python: "Aucun Python 3 utilisable : {why}.",
+  programs_no_runner: "Aucun runner n’a jamais été connecté : démarrez-en un avec « glasshouse runner ».",
   programs_kernel: "Le noyau ne permet pas de bac à sable ici : {why}.",
   programs_broken: "Essai du bac à sable infructueux : {why}.",
   programs_no_folder: "Le dossier des programmes n’a pas pu être créé : {why}.",

@@ -58,6 +58,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "programs.seconds": "Durée maximale d’un programme, en secondes.",
   "programs.memory_mb": "Mémoire d’un programme, en Mo.",
   "programs.processes": "Processus et threads simultanés d’un programme.",
+  "programs.runner_token": "Jeton des runners, qui exécutent alors tous les programmes.",
+  "programs.runner_wait_seconds": "Durée d’attente d’un runner, en secondes.",
   "knowledge.file_mb": "Taille maximale d’un fichier dans une collection, en Mo.",
   "knowledge.person_mb": "Taille totale des documents d’une personne, en Mo.",
   "knowledge.memory_mb": "Mémoire pour les index des collections consultées, en Mo.",

@@ -33,6 +33,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.reload_prices": "価格表の再読み込み",
   "job.close_idle_mcp_connections": "MCP サーバーへのアイドル接続の切断",
   "job.remove_idle_program_folders": "未使用のプログラムフォルダーの削除",
+  "job.look_for_runners": "プログラムのランナーの確認",
   "job.hibernate_runs": "待機中の実行の休止",
   "job.retry_given_up_runs": "中断された実行の再開",
   "job.take_over_runs": "他のサーバーの実行の引き継ぎ",

@@ -55,6 +55,7 @@ export const refusalsOfTools = {
   programs_off: "構成でオフになっています。",
   programs_not_linux: "プログラムを実行できるのは、カーネルでサンドボックス化できる Linux だけです。",
   programs_no_python: "使用できる Python 3 がありません：{why}。",
+  programs_no_runner: "ランナーが接続されたことがありません。「glasshouse runner」で起動してください。",
   programs_kernel: "カーネルがここでのサンドボックスを許可していません：{why}。",
   programs_broken: "サンドボックスを試しましたが、動作しません：{why}。",
   programs_no_folder: "プログラム用のフォルダーを作成できません：{why}。",

@@ -54,6 +54,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "programs.seconds": "コマンドまたは Python プログラムを実行できる秒数。",
   "programs.memory_mb": "1 回の呼び出しの全プロセス合計のメモリの上限（MB）。",
   "programs.processes": "1 回の呼び出しで同時に動くプロセスとスレッドの数の上限。",
+  "programs.runner_token": "ランナーのトークン。設定するとすべてのプログラムをランナーが実行します。",
+  "programs.runner_wait_seconds": "プログラムがランナーを待つ秒数。",
   "knowledge.file_mb": "コレクション内のファイルの最大サイズ（MB）。",
   "knowledge.person_mb": "1 ユーザーあたりのドキュメントの合計サイズの上限（MB）。",
   "knowledge.memory_mb": "検索したコレクションのインデックスに使うメモリ（MB）。",

@@ -33,6 +33,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.reload_prices": "Recarregar a lista de preços",
   "job.close_idle_mcp_connections": "Fechar conexões ociosas com servidores MCP",
   "job.remove_idle_program_folders": "Remover pastas ociosas de programas",
+  "job.look_for_runners": "Procurar executores de programas",
   "job.hibernate_runs": "Hibernar execuções em espera",
   "job.retry_given_up_runs": "Retomar execuções interrompidas",
   "job.take_over_runs": "Assumir execuções de outros servidores",

@@ -61,6 +61,7 @@ export const refusalsOfTools = {
   programs_off: "Estão desativados na configuração.",
   programs_not_linux: "Programas só podem ser executados no Linux, cujo kernel pode isolá-los em sandbox.",
   programs_no_python: "Não há um Python 3 para usar: {why}.",
+  programs_no_runner: "Nunca houve um executor conectado: inicie um com “glasshouse runner”.",
   programs_kernel: "O kernel não permite uma sandbox aqui: {why}.",
   programs_broken: "A sandbox foi testada e não funciona: {why}.",
   programs_no_folder: "Não foi possível criar a pasta deles: {why}.",

@@ -57,6 +57,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "programs.seconds": "Segundos que um programa pode durar.",
   "programs.memory_mb": "Memória de um programa, em MB.",
   "programs.processes": "Processos e threads simultâneos de um programa.",
+  "programs.runner_token": "Token dos executores, que então executam todos os programas.",
+  "programs.runner_wait_seconds": "Segundos que um programa espera por um executor.",
   "knowledge.file_mb": "Tamanho máximo de um arquivo em uma coleção, em MB.",
   "knowledge.person_mb": "Todos os documentos de uma pessoa, em MB.",
   "knowledge.memory_mb": "Memória para os índices das coleções pesquisadas, em MB.",

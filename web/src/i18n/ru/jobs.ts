@@ -33,6 +33,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.reload_prices": "Обновление списка цен",
   "job.close_idle_mcp_connections": "Закрытие неиспользуемых соединений с MCP-серверами",
   "job.remove_idle_program_folders": "Удаление неиспользуемых папок программ",
+  "job.look_for_runners": "Поиск исполнителей программ",
   "job.hibernate_runs": "Выгрузка ожидающих запусков из памяти",
   "job.retry_given_up_runs": "Возобновление прерванных запусков",
   "job.take_over_runs": "Приём запусков других серверов",

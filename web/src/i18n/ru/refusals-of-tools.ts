@@ -65,6 +65,7 @@ export const refusalsOfTools = {
   programs_off: "Они выключены в настройках сервера.",
   programs_not_linux: "Программы запускаются только на Linux: его ядро умеет их изолировать.",
   programs_no_python: "Нет подходящего Python 3: {why}.",
+  programs_no_runner: "Ни один исполнитель ещё не подключался: запустите его командой «glasshouse runner».",
   programs_kernel: "Ядро не разрешает здесь песочницу: {why}.",
   programs_broken: "Песочницу попробовали, и она не работает: {why}.",
   programs_no_folder: "Для них не удалось создать папку: {why}.",

@@ -56,6 +56,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "programs.seconds": "Сколько секунд может работать программа.",
   "programs.memory_mb": "Память программы, МБ.",
   "programs.processes": "Сколько процессов программы бывает одновременно.",
+  "programs.runner_token": "Токен исполнителей, которые тогда выполняют все программы.",
+  "programs.runner_wait_seconds": "Сколько секунд программа ждёт исполнителя.",
   "knowledge.file_mb": "Наибольший файл в коллекции документов, МБ.",
   "knowledge.person_mb": "Все документы одного человека вместе, МБ.",
   "knowledge.memory_mb": "Сколько памяти занимают коллекции, в которых уже искали, МБ.",

@@ -33,6 +33,7 @@ export const jobs: Record<keyof typeof en, Entry> = {
   "job.reload_prices": "重新加载价目表",
   "job.close_idle_mcp_connections": "关闭空闲的 MCP 服务器连接",
   "job.remove_idle_program_folders": "移除闲置的程序文件夹",
+  "job.look_for_runners": "查找程序运行器",
   "job.hibernate_runs": "休眠等待中的运行",
   "job.retry_given_up_runs": "恢复中断的运行",
   "job.take_over_runs": "接管其他服务器的运行",

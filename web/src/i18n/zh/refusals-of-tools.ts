@@ -55,6 +55,7 @@ export const refusalsOfTools = {
   programs_off: "已在配置中关闭。",
   programs_not_linux: "程序只能在 Linux 上运行，因为需要其内核提供沙盒。",
   programs_no_python: "没有可用的 Python 3：{why}。",
+  programs_no_runner: "从未有运行器连接过：请用“glasshouse runner”启动一个。",
   programs_kernel: "内核不允许在此使用沙盒：{why}。",
   programs_broken: "沙盒测试未通过，无法使用：{why}。",
   programs_no_folder: "无法创建程序的文件夹：{why}。",

@@ -51,6 +51,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "programs.seconds": "单个命令或 Python 程序的运行秒数上限。",
   "programs.memory_mb": "单次调用所有进程合计的内存上限，MB。",
   "programs.processes": "单次调用同时运行的进程和线程数上限。",
+  "programs.runner_token": "运行器的令牌；设置后由运行器执行所有程序。",
+  "programs.runner_wait_seconds": "程序等待运行器的秒数上限。",
   "knowledge.file_mb": "文档集中单个文件的大小上限，MB。",
   "knowledge.person_mb": "每位用户所有文档的总大小上限，MB。",
   "knowledge.memory_mb": "已搜索文档集的索引占用的内存，MB。",

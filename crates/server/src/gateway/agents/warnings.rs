@@ -28,7 +28,8 @@ pub(crate) struct AgentChecks {
 impl AgentChecks {
     /// The names of all tools that exist now.
     pub(crate) fn tool_names(&self) -> Vec<String> {
-        let built_in = &self.programs.agents().unwrap_or(&self.agents).main.tools;
+        let with_programs = self.programs.agents();
+        let built_in = &with_programs.as_deref().unwrap_or(&self.agents).main.tools;
         let mut names: Vec<String> = built_in.names().into_iter().map(str::to_owned).collect();
         // The tool exists as soon as there are skills.
         names.push("skill".to_owned());

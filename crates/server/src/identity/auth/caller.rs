@@ -19,7 +19,7 @@ use crate::{
     identity::{Identity, groups::Right},
     messages,
     platform::{
-        config::Auth,
+        config::{Auth, RunnerAccess},
         listen::Activity,
         secret::{hash_token, random_bytes},
     },
@@ -41,6 +41,8 @@ pub enum Access {
     Account,
     /// Administrators; API keys need the admin scope.
     Admin,
+    /// Runners of programs, with their token: neither people nor keys.
+    Runner,
 }
 
 impl Access {
@@ -51,7 +53,7 @@ impl Access {
             Self::User if method.is_safe() => Some(KeyScope::Read),
             Self::User => Some(KeyScope::Write),
             Self::Admin => Some(KeyScope::Admin),
-            Self::Account => None,
+            Self::Account | Self::Runner => None,
         }
     }
 }
@@ -392,6 +394,14 @@ pub async fn check_access(
     if access == Access::Public {
         return Ok(None);
     }
+    if access == Access::Runner {
+        check_runner(identity, request.headers())?;
+        if let Some(activity) = request.extensions().get::<Arc<Activity>>() {
+            activity.begin_work();
+        }
+        request.extensions_mut().insert(RunnerCaller);
+        return Ok(None);
+    }
     let caller = Caller::identify(identity, request.headers()).await?;
     let caller =
         caller.ok_or_else(|| ApiError::unauthenticated(bearer(request.headers()).is_some()))?;
@@ -404,6 +414,27 @@ pub async fn check_access(
     }
     request.extensions_mut().insert(caller.clone());
     Ok(Some(caller))
+}
+
+/// Marks a request of a runner.
+#[derive(Debug, Clone, Copy)]
+pub struct RunnerCaller;
+
+/// Checks the token of a runner.
+fn check_runner(identity: &Identity, headers: &HeaderMap) -> Result<(), ApiError> {
+    let config = identity.config.now();
+    let runners = config.programs.as_ref().and_then(|it| it.runners.as_ref());
+    let given = bearer(headers);
+    // Hashes of equal length are compared in constant time.
+    let is_right = |(given, runners): (&str, &RunnerAccess)| {
+        let (given, right) = (hash_token(given), hash_token(runners.token.reveal()));
+        let difference = given.iter().zip(&right);
+        difference.fold(0, |all, (a, b)| all | (a ^ b)) == 0
+    };
+    match given.zip(runners).is_some_and(is_right) {
+        true => Ok(()),
+        false => Err(ApiError::unauthenticated(given.is_some())),
+    }
 }
 
 /// Checks that the caller's key has the scope that the route needs.

@@ -75,6 +75,7 @@ const PLACES: &[(&str, ChangedIn)] = &[
     ("object_storage.", Start),
     ("programs.enabled", Operator),
     ("programs.python", Operator),
+    ("programs.runner_token", Operator),
     ("programs.", Start),
     ("skills.", Operator),
     ("knowledge.file_mb", WebApp),

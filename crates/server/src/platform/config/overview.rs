@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Settings whose values are never shown.
-const SECRET: [&str; 13] = [
+const SECRET: [&str; 14] = [
     "bus_url",
     "database_url",
     "knowledge.graph_password",
@@ -23,6 +23,7 @@ const SECRET: [&str; 13] = [
     "mail.password",
     "object_storage.secret_key",
     "oidc.client_secret",
+    "programs.runner_token",
     "secret_key",
     "web.browser_key",
     "web.search_key",
