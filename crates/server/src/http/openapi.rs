@@ -358,7 +358,9 @@ mod tests {
     #[test]
     fn describes_the_routes_and_nothing_else() {
         let document = document().unwrap();
-        let routes = super::super::table();
+        let mut routes = super::super::table();
+        // What runners ask for is not part of the public API.
+        routes.retain(|route| route.access != Access::Runner);
         let described: usize = document["paths"]
             .as_object()
             .unwrap()

@@ -48,7 +48,7 @@ pub(crate) fn has_namespaces() -> anyhow::Result<bool> {
 pub(super) fn install() -> anyhow::Result<()> {
     install_programs()?;
     faketime()?;
-    packaging::install_balancers()?;
+    packaging::install_proxies()?;
     source_servers::install()?;
     install_python(&folder()).map(drop)
 }
@@ -60,15 +60,15 @@ pub(super) fn install() -> anyhow::Result<()> {
 /// If something that they need cannot be installed.
 pub(crate) fn tests(short: bool, previous: Option<&Path>, program: &Path) -> anyhow::Result<Tests> {
     install_programs()?;
-    let [haproxy, nginx] = packaging::install_balancers()?;
+    let proxies = packaging::install_proxies()?;
     let programs = postgres::Programs::install()?;
     let mut command = Command::new(install_python(&folder())?);
     command
         .arg(folder().join("run.py"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("GLASSHOUSE_BIN", program)
-        .env("HAPROXY_BIN", haproxy)
-        .env("NGINX_BIN", nginx)
+        .env("HAPROXY_BIN", proxies.haproxy)
+        .env("NGINX_BIN", proxies.nginx)
         .env("FAKETIME_LIBRARY", faketime()?)
         .env(redis::VARIABLE, redis::install()?)
         .env("GLASSHOUSE_CLUSTER_S3_PYTHON", source_servers::install()?)

@@ -210,7 +210,7 @@ async fn output_is_shown_while_the_program_runs() {
     server
         .post(&format!("/runs/{run}/cancel"), &json!({}))
         .await
-        .expect(200);
+        .expect(204);
     until("the program is killed", async || runner.marks() == 0).await;
 }
 
@@ -380,11 +380,15 @@ async fn python_of_a_chat_stays_on_its_runner_for_all_servers() {
 
 #[tokio::test]
 async fn two_runners_share_the_calls() {
-    let upstream = model(&[
-        || ("shell", json!({"command": "echo begun; sleep 2"})),
-        || ("shell", json!({"command": "echo begun; sleep 2"})),
-    ]);
-    let upstream = upstream.await;
+    // Two runs at a time, each with a call and an answer.
+    let answer = Behaviour::answer(|request| {
+        let is_over = request.body["messages"].to_string().contains("begun");
+        match is_over {
+            true => Reply::text("Done."),
+            false => Reply::calls(&[("shell", json!({"command": "echo be''gun; sleep 2"}))]),
+        }
+    });
+    let upstream = ScriptedServer::start(answer).await.unwrap();
     let server = server(&upstream, &[]).await;
     let one_slot = [
         ("GLASSHOUSE_RUNNER_TOKEN", TOKEN),
