@@ -117,9 +117,9 @@ impl Disturbing<'_> {
 
     fn choose(&self, random: &mut Random) -> Next {
         match random.per_mille() {
-            ..500 => Next::Kill,
             _ if !self.are_several => Next::Kill,
-            ..750 => Next::Stop,
+            ..500 => Next::Kill,
+            500..750 => Next::Stop,
             _ => Next::Freeze,
         }
     }
