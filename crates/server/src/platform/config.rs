@@ -43,6 +43,7 @@ use std::{
 };
 
 use agent::{AgentDefinition, Limits, Rule};
+use anyhow::Context;
 use axum::http::HeaderValue;
 use outbound::Allowed;
 use places::{default_data_dir, sqlite_url};
@@ -721,8 +722,9 @@ fn parse_listen(addresses: &[String]) -> anyhow::Result<Vec<SocketAddr>> {
 /// Exact origins; an empty string is skipped, because an empty variable parses to one.
 fn parse_origins(origins: &[String]) -> anyhow::Result<Vec<String>> {
     let parse = |text: &String| {
-        let url = PublicUrl::parse(text).map_err(|_| {
-            anyhow::anyhow!(
+        let url = PublicUrl::parse(text).ok();
+        let url = url.filter(|url| url.path.is_empty()).with_context(|| {
+            format!(
                 "cors_allow_origins has “{text}”, but takes exact origins only: scheme, host and perhaps port, \
                  such as https://app.example.org"
             )
