@@ -52,12 +52,11 @@ const BEFORE_TESTS: [Named; 9] = [
 ];
 
 /// The tests, of which most need more than Cargo installs.
-const TESTS: [Named; 8] = [
+const TESTS: [Named; 7] = [
     ("rust tests", test::rust),
     ("browser journeys", test::journeys),
     ("clients", test::with_clients),
     ("packaging", test::with_packaging),
-    ("several servers, short", test::with_short_cluster),
     ("packages", packages),
     ("dependencies", dependencies),
     ("figures", || {

@@ -49,7 +49,7 @@ pub(crate) struct Choice {
     /// cut off from each other; needs root. Not in a run without a flag
     #[arg(long, group = "part")]
     cluster: bool,
-    /// With --cluster: only what CI does
+    /// With --cluster: without what takes long
     #[arg(long, requires = "cluster")]
     short: bool,
     /// With --cluster: the program of the previous release, which works beside this one
@@ -283,11 +283,6 @@ fn with_cluster(choice: &Choice) -> anyhow::Result<Counts> {
     let faults = ["-p", "glasshouse", "-E", "test(/^faults::/)"];
     counts += nextest(&faults, &postgres)?;
     Ok(counts)
-}
-
-/// The short form of the tests of several servers.
-pub(crate) fn with_short_cluster() -> anyhow::Result<Counts> {
-    balanced(true, None)
 }
 
 fn balanced(short: bool, previous: Option<&Path>) -> anyhow::Result<Counts> {
