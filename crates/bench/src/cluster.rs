@@ -209,6 +209,28 @@ struct Work {
     database: DatabaseWork,
 }
 
+impl Work {
+    /// The CPU time since `before` of servers, database, bus and balancer, then the transactions and the kB of the write-ahead
+    /// log, each divided by `parts`. CPU time is multiplied by `scale`.
+    fn since(self, before: Self, parts: f64, scale: f64) -> [String; 6] {
+        let cpu = |before: f64, after: f64| format!("{:.2}", (after - before) * scale / parts);
+        let share = |before: f64, after: f64| format!("{:.1}", (after - before) / parts);
+        let (database, database_before) = (self.database, before.database);
+        let cpu_s = database_before.cpu_s.zip(database.cpu_s);
+        [
+            cpu(before.servers_s, self.servers_s),
+            cpu_s.map_or("–".into(), |(before, after)| cpu(before, after)),
+            cpu(before.bus_s, self.bus_s),
+            cpu(before.balancer_s, self.balancer_s),
+            share(database_before.transactions, database.transactions),
+            share(
+                database_before.wal_bytes / 1000.0,
+                database.wal_bytes / 1000.0,
+            ),
+        ]
+    }
+}
+
 impl Cluster {
     async fn start(
         path: &Path,
@@ -304,25 +326,13 @@ impl Cluster {
         let runs = times.len() as f64;
         let rate = runs / began.elapsed().as_secs_f64();
         let after = self.work().await?;
-        let ms_of_run = |seconds: f64| format!("{:.2}", seconds * 1000.0 / runs);
-        let (done, done_before) = (after.database, before.database);
-        Ok(vec![
+        let mut cells = vec![
             format!("{rate:.0}"),
             format!("{:.0}", percentile(&mut times, 0.5)),
             format!("{:.0}", percentile(&mut times, 0.99)),
-            ms_of_run(after.servers_s - before.servers_s),
-            between(done_before.cpu_s, done.cpu_s).map_or("–".into(), ms_of_run),
-            ms_of_run(after.bus_s - before.bus_s),
-            ms_of_run(after.balancer_s - before.balancer_s),
-            format!(
-                "{:.1}",
-                (done.transactions - done_before.transactions) / runs
-            ),
-            format!(
-                "{:.1}",
-                (done.wal_bytes - done_before.wal_bytes) / runs / 1000.0
-            ),
-        ])
+        ];
+        cells.extend(after.since(before, runs, 1000.0));
+        Ok(cells)
     }
 
     /// Runs at the pace of a model, with readers that may be at other servers.
@@ -352,25 +362,13 @@ impl Cluster {
         for server in &self.servers {
             memory.push(server.program.process.memory_mb()?.0);
         }
-        let cores = |seconds: f64| format!("{:.2}", seconds / passed);
-        let (done, done_before) = (after.database, before.database);
-        Ok(vec![
+        let mut cells = vec![
             format!("{:.1}", percentile(&mut lags, 0.5)),
             format!("{:.1}", percentile(&mut lags, 0.99)),
-            cores(after.servers_s - before.servers_s),
-            between(done_before.cpu_s, done.cpu_s).map_or("–".into(), cores),
-            cores(after.bus_s - before.bus_s),
-            cores(after.balancer_s - before.balancer_s),
-            format!(
-                "{:.0}",
-                (done.transactions - done_before.transactions) / passed
-            ),
-            format!(
-                "{:.0}",
-                (done.wal_bytes - done_before.wal_bytes) / passed / 1000.0
-            ),
-            format!("{:.0}", percentile(&mut memory, 1.0)),
-        ])
+        ];
+        cells.extend(after.since(before, passed, 1.0));
+        cells.push(format!("{:.0}", percentile(&mut memory, 1.0)));
+        Ok(cells)
     }
 
     /// Replaces each server while runs go on and requests arrive.
@@ -432,10 +430,6 @@ impl Cluster {
         drop(servers);
         database.drop_it().await
     }
-}
-
-fn between(before: Option<f64>, after: Option<f64>) -> Option<f64> {
-    Some(after? - before?)
 }
 
 /// Short requests that were sent, and how many of them failed.

@@ -1,8 +1,8 @@
 //! The messages between servers and the runners that execute programs of agents: plain data and its checks.
 //!
 //! A runner calls a server: it beats, leases a call, fetches the contents that it lacks, reports output, stores the contents
-//! that the program has changed, and ends with a result. Everything that a runner sends is checked, since programs that
-//! nobody trusts run beside it.
+//! that the program has changed, and ends with a result. Everything that a runner sends is checked, since untrusted
+//! programs run beside it.
 
 mod check;
 mod hash;

@@ -72,7 +72,7 @@ pub struct ProgramCall {
     pub lease: Option<String>,
     /// What it has printed, from the character that was asked for.
     pub output: String,
-    /// What it was to do, as JSON.
+    /// What it was to do, as JSON; empty until it is done, as it may be long.
     pub work: String,
     /// The result, as JSON.
     pub result: Option<String>,
@@ -150,7 +150,8 @@ impl Store {
         let now = self.db().now();
         let sql = format!(
             "SELECT state, leased_until < {now} AS expired, {now} - created_at AS waited, lease, \
-             substr(output, CAST($3 AS INTEGER)) AS output, work, result, lines \
+             substr(output, CAST($3 AS INTEGER)) AS output, \
+             CASE WHEN state IN ('done', 'taken') THEN work ELSE '' END AS work, result, lines \
              FROM program_calls WHERE run = $1 AND call = $2"
         );
         let query = self.db().built_to_read(sql).id(run).text(call);

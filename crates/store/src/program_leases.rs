@@ -183,7 +183,7 @@ impl Store {
         lease: &str,
         sha256: &str,
         content: &[u8],
-        most_bytes: u64,
+        limit_bytes: u64,
     ) -> Result<ProgramFileStored, StoreError> {
         let mut tx = self.db().begin().await?;
         let lock = "UPDATE program_calls SET stop = stop WHERE lease = $1 AND state = 'leased'";
@@ -197,7 +197,7 @@ impl Store {
             .fetch_one()
             .await?
             .number("bytes")?;
-        if bytes.saturating_add(content.len() as u64) > most_bytes {
+        if bytes.saturating_add(content.len() as u64) > limit_bytes {
             return Ok(ProgramFileStored::TooMuch);
         }
         let sql = "INSERT INTO program_files (lease, sha256, size_bytes, content) VALUES ($1, $2, $3, $4) \

@@ -129,18 +129,16 @@ impl RunnerQueue {
         let files = self.files(workspace.name());
         let mut known = files.lock().await;
         let _turn = Turn::begin(workspace, self.longest()).await?;
-        let is_queued = self.is_queued(context).await?;
-        if context.is_continued && !is_queued {
-            // It ended before it was queued, or was run on the server's own machine.
-            return Err(ToolFailure(IN_DOUBT.to_owned()));
-        }
-        if !is_queued {
+        if !context.is_continued {
             self.queue(context, program, &mut known).await?;
+        } else if !self.is_queued(context).await? {
+            // The server stopped before it was queued, or while it ran on the server's own machine.
+            return Err(ToolFailure(IN_DOUBT.to_owned()));
         }
         let waiting = Waiting {
             context,
-            limits: &self.0.settings.limits,
             wait: self.0.settings.wait,
+            longest: self.longest(),
             news: &self.0.signals.news,
             stopping: &self.0.settings.stopping,
         };

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use runner_protocol::{CallResult, ManifestFile, Outcome, Sha256, Work, is_kept};
-use serde::{Deserialize, Serialize};
 
 use super::{
     apply::{Applied, MORE, delete, shorten, write, write_again},
@@ -20,17 +19,9 @@ pub(super) struct Applying<'a> {
     pub(super) work: &'a Work,
 }
 
-/// What was told of the files of a call.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Told {
-    lines: Vec<String>,
-}
-
 /// What an earlier server has told of the files of this call.
 pub(super) fn told_before(text: &str) -> Vec<String> {
-    serde_json::from_str(text)
-        .map(|told: Told| told.lines)
-        .unwrap_or_default()
+    serde_json::from_str(text).unwrap_or_default()
 }
 
 /// Applies a result. Returns how the program ended, and the changed files as lines for the model.
@@ -138,10 +129,7 @@ impl Applying<'_> {
 
     /// Notes that everything is in the chat, for a server that has to continue after this one.
     async fn note_taken(&self, lines: &[String]) -> Result<(), ToolFailure> {
-        let told = Told {
-            lines: lines.to_vec(),
-        };
-        let text = serde_json::to_string(&told).unwrap_or_default();
+        let text = serde_json::to_string(lines).unwrap_or_default();
         let store = self.context.workspace().store();
         let run = self.context.agent.run.deps.trace.run;
         let taken = store

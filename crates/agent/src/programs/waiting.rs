@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use domain::RunId;
-use sandbox::Limits;
 use store::{ProgramCall, ProgramCallState, Store};
 use tokio::{
     runtime::Handle,
@@ -13,12 +12,12 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    turn::{COPYING, refused},
+    turn::refused,
     watched::{Printer, tell},
 };
 use crate::{ToolFailure, tool::ToolContext};
 
-/// How often the call is looked at, if nobody says that there is news.
+/// How often the state of the call is read when this server does not hear of a change.
 const INTERVAL: Duration = Duration::from_millis(200);
 /// An expired lease ends the call only after this server has looked for so long: after the server was down, the runner needs a
 /// moment to call again.
@@ -36,8 +35,10 @@ const WITHDRAWN: &str = "The program was not run.";
 /// A call that a server waits for.
 pub(super) struct Waiting<'a> {
     pub(super) context: &'a ToolContext,
-    pub(super) limits: &'a Limits,
+    /// How long it may wait for a runner.
     pub(super) wait: Duration,
+    /// How long it may take altogether.
+    pub(super) longest: Duration,
     pub(super) news: &'a Notify,
     pub(super) stopping: &'a CancellationToken,
 }
@@ -147,7 +148,7 @@ impl Waiting<'_> {
                 }
             }
             // A runner that beats but never gives a result.
-            ProgramCallState::Leased if call.waited_ms >= millis(self.longest()) => {
+            ProgramCallState::Leased if call.waited_ms >= millis(self.longest) => {
                 store.stop_program_call(run, id).await.map_err(refused)?;
                 return Err(ToolFailure(LOST.to_owned()));
             }
@@ -168,14 +169,6 @@ impl Waiting<'_> {
             }
         }
         Ok(None)
-    }
-
-    fn longest(&self) -> Duration {
-        let runs = self
-            .limits
-            .wall_ms
-            .saturating_add(self.limits.interrupt_grace_ms);
-        self.wait + Duration::from_millis(runs) + COPYING
     }
 
     async fn why_not_run(&self, store: &Store) -> &'static str {

@@ -79,6 +79,11 @@ impl TransferSlots {
         })
     }
 
+    fn end_here(&self, user: UserId) {
+        let mut going = self.going.lock().unwrap_or_else(PoisonError::into_inner);
+        going.remove(&user);
+    }
+
     /// Waits until an import may be processed.
     ///
     /// # Errors
@@ -88,13 +93,6 @@ impl TransferSlots {
             .acquire_owned()
             .await
             .map_err(ApiError::internal)
-    }
-}
-
-impl TransferSlots {
-    fn end_here(&self, user: UserId) {
-        let mut going = self.going.lock().unwrap_or_else(PoisonError::into_inner);
-        going.remove(&user);
     }
 }
 

@@ -4,8 +4,8 @@ use axum::http::HeaderValue;
 
 use crate::{error::ApiError, platform::config::Config};
 
-/// The value of `Set-Cookie` for a cookie below `path` of this server that scripts cannot read. `value` must not need escaping; a
-/// `max_age_s` of 0 deletes the cookie.
+/// The value of `Set-Cookie` for a cookie below `path` of this server that scripts cannot read. `value` must not need
+/// escaping; a `max_age_s` of 0 deletes the cookie.
 pub(super) fn set_cookie(
     config: &Config,
     name: &str,

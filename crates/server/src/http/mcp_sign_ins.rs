@@ -173,8 +173,7 @@ pub(super) async fn callback(
             word(mcp_servers.finish_sign_in(&signer(&caller), back).await?)
         }
     };
-    let base = config.base_path();
-    let place = format!("{base}/settings/sign-ins?sign_in={ended}");
+    let place = config.address_of(&format!("/settings/sign-ins?sign_in={ended}"));
     let place = HeaderValue::try_from(place).map_err(ApiError::internal)?;
     let no_store = HeaderValue::from_static("no-store");
     Ok((

@@ -95,10 +95,10 @@ pub(super) async fn callback(
                 next = with_notice(&next);
             }
             match second_step::enter(&app, &user, &place, &noted).await? {
-                Entered::In(session) => go(below(&config, &next), [forget, session]),
+                Entered::In(session) => go(config.address_of(&next), [forget, session]),
                 Entered::CodeNeeded(ticket) => {
                     let next = utf8_percent_encode(&next, NON_ALPHANUMERIC);
-                    let place = below(&config, &format!("/login?step=code&next={next}"));
+                    let place = config.address_of(&format!("/login?step=code&next={next}"));
                     go(place, [forget, ticket])
                 }
             }
@@ -134,7 +134,7 @@ fn tell<const N: usize>(
 ) -> Result<Response, ApiError> {
     let next = utf8_percent_encode(next, NON_ALPHANUMERIC);
     let place = format!("/login?problem={}&next={next}", problem.word());
-    go(below(config, &place), cookies)
+    go(config.address_of(&place), cookies)
 }
 
 /// The same address, with a notice that the groups were not changed.
@@ -142,11 +142,6 @@ fn with_notice(next: &str) -> String {
     let (path, fragment) = next.split_at(next.find('#').unwrap_or(next.len()));
     let joined_by = if path.contains('?') { '&' } else { '?' };
     format!("{path}{joined_by}notice=groups_kept{fragment}")
-}
-
-/// The address of a path of this server.
-fn below(config: &Config, path: &str) -> String {
-    format!("{}{path}", config.base_path())
 }
 
 fn go<const N: usize>(place: String, cookies: [HeaderValue; N]) -> Result<Response, ApiError> {

@@ -104,8 +104,8 @@ pub(super) async fn begin(
             error => error.into(),
         })?;
     // Only a label for the entry in the app.
-    let origin = own_url(&app.config.now(), &headers).unwrap_or_default();
-    let place = origin
+    let url = own_url(&app.config.now(), &headers).unwrap_or_default();
+    let place = url
         .split_once("://")
         .map_or("Glasshouse".to_owned(), |(_, host)| {
             format!("Glasshouse {host}")

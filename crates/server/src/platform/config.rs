@@ -476,6 +476,12 @@ impl Config {
         self.public_url.as_ref().map_or("", |url| &url.path)
     }
 
+    /// The path in the address of a path of this server, for redirects.
+    #[must_use]
+    pub fn address_of(&self, path: &str) -> String {
+        format!("{}{path}", self.base_path())
+    }
+
     /// Whether people reach the server over HTTPS.
     #[must_use]
     pub fn is_https(&self) -> bool {

@@ -210,10 +210,10 @@ impl Runners {
         if !is_secret(lease) {
             return Err(RunnerError::NoLease);
         }
-        let most = self.limits.folder_bytes;
+        let limit_bytes = self.limits.folder_bytes;
         let stored = self
             .store
-            .put_program_file(lease, &sha256.to_string(), content, most)
+            .put_program_file(lease, &sha256.to_string(), content, limit_bytes)
             .await?;
         match stored {
             ProgramFileStored::Stored => Ok(()),

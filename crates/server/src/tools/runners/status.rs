@@ -107,12 +107,20 @@ fn in_common(one: Programs, other: &Programs) -> Programs {
         names.retain(|name| others.contains(name));
         names
     };
+    let versions = [one.python_version, other.python_version.clone()];
+    let python_version = versions.into_iter().min_by_key(|version| numbers(version));
     Programs {
-        python_version: one.python_version.min(other.python_version.clone()),
+        python_version: python_version.unwrap_or_default(),
         python_modules: both(one.python_modules, &other.python_modules),
         shell: one.shell && other.shell,
         latex: both(one.latex, &other.latex),
     }
+}
+
+/// The numbers of a version, by which versions are ordered.
+fn numbers(version: &str) -> Vec<u32> {
+    let parts = version.split(|letter: char| !letter.is_ascii_digit());
+    parts.filter_map(|part| part.parse().ok()).collect()
 }
 
 #[cfg(test)]
@@ -153,6 +161,14 @@ mod tests {
         assert_eq!(modules(&[a.clone(), b]).as_deref(), Some("scipy"));
         let latest = [gone.clone(), a];
         assert_eq!(modules(&latest).as_deref(), Some("numpy scipy"));
+        let of_python = |version: &str| Programs {
+            python_version: version.to_owned(),
+            ..Programs::default()
+        };
+        for [one, other] in [["3.9.2", "3.12.1"], ["3.12.1", "3.9.2"]] {
+            let common = in_common(of_python(one), &of_python(other));
+            assert_eq!(common.python_version, "3.9.2");
+        }
         // Of those that are gone, the last one.
         let both = [gone, row(&[], false)];
         assert_eq!(modules(&both).as_deref(), Some("pandas"));
