@@ -50,13 +50,33 @@ class Tls(unittest.TestCase):
         self.addCleanup(self.authority.close)
         self.authority.issue(1)
         self.context = ssl.create_default_context(cafile=self.authority.path("ca.pem"))
-        self.context.set_alpn_protocols(["h2", "http/1.1"])
 
     def start(self, **more):
         server = Server({**self.authority.environment(), **more})
         self.addCleanup(server.close)
+        # Python speaks HTTP/1.1 only.
+        self.context.set_alpn_protocols(["http/1.1"] if "GLASSHOUSE_TLS_HTTP2" in more else ["h2", "http/1.1"])
         until(lambda: self.status(server) == 200, server.said)
         return server
+
+    def curl(self, server, path, *arguments):
+        """The command of a client that prefers HTTP/2."""
+        command = ["curl", "--http2", "-sS", "--max-time", "60", "--cacert", self.authority.path("ca.pem"), "--noproxy", "*"]
+        return [*command, *arguments, f"https://localhost:{server.port}{path}"]
+
+    def ask(self, server, path, *arguments):
+        """The version of HTTP, the status and the body of the answer."""
+        told = ("-w", "\\n%{http_version} %{http_code}")
+        done = subprocess.run(self.curl(server, path, *told, *arguments), capture_output=True, text=True, check=True)
+        body, _, told = done.stdout.rpartition("\n")
+        return (*told.split(), body)
+
+    def post(self, server, path, body, *arguments):
+        sent = ("-H", "content-type: application/json", "-d", json.dumps(body))
+        version, status, answer = self.ask(server, path, *sent, *arguments)
+        self.assertEqual(version, "2")
+        self.assertEqual(status[0], "2", answer)
+        return json.loads(answer)
 
     def connect(self, server):
         connection = http.client.HTTPSConnection("localhost", server.port, timeout=60, context=self.context)
@@ -89,6 +109,33 @@ class Tls(unittest.TestCase):
         self.assertIn("; Secure", answer.headers["set-cookie"])
         self.assertIsNone(server.status("/readyz"), "without TLS there is no answer")
         self.assertIn(f"https://127.0.0.1:{server.port}", server.said())
+
+    def test_http2_on_request(self):
+        server = self.start(GLASSHOUSE_TLS_HTTP2="true")
+        self.assertEqual(self.ask(server, "/healthz"), ("2", "200", "ok\n"))
+        self.assertEqual(self.ask(server, "/healthz", "--http1.1")[0], "1.1")
+        cookies = self.authority.path("cookies")
+        account = {"email": "ada@example.org", "name": "Ada", "password": "correct horse"}
+        self.post(server, "/api/v1/setup", account, "-c", cookies)
+        self.assertIn('"ada@example.org"', self.ask(server, "/api/v1/me", "-b", cookies)[2])
+        # Only a page of the server's own host may act for the person.
+        foreign = self.ask(server, "/api/v1/chats", "-b", cookies, "-d", "{}", "-H", "origin: https://evil.example")
+        self.assertEqual(foreign[:2], ("2", "403"))
+        own = f"origin: https://localhost:{server.port}"
+        chat = self.post(server, "/api/v1/chats", {}, "-b", cookies, "-H", own)["id"]
+        sent = {"content": "Show me how Glasshouse works", "model": "tour"}
+        run = self.post(server, f"/api/v1/chats/{chat}/messages", sent, "-b", cookies)["run"]
+        # The run waits for an approval: what came is not the end of it.
+        reader = subprocess.Popen(
+            self.curl(server, f"/runs/{run}/events", "-N", "-b", cookies), stdout=subprocess.PIPE, text=True
+        )
+        self.addCleanup(reader.kill)
+        self.assertTrue(any("approval_asked" in line for line in reader.stdout))
+        # A server that stops ends the stream in order, not in the middle of a frame.
+        server.signal()
+        self.assertEqual(reader.wait(60), 0)
+        reader.stdout.close()
+        self.assertEqual(server.process.wait(60), 0)
 
     def test_the_health_check_works(self):
         server = self.start()
@@ -123,6 +170,10 @@ class Tls(unittest.TestCase):
         Path(empty).write_text("", encoding="utf-8")
         for more, words in [
             ({"GLASSHOUSE_TLS_KEY": ""}, "tls.certificate and tls.key belong together"),
+            (
+                {"GLASSHOUSE_TLS_KEY": "", "GLASSHOUSE_TLS_CERTIFICATE": "", "GLASSHOUSE_TLS_HTTP2": "true"},
+                "tls.http2 needs tls.certificate",
+            ),
             ({"GLASSHOUSE_TLS_KEY": "/nonexistent.key"}, "cannot read /nonexistent.key"),
             ({"GLASSHOUSE_TLS_CERTIFICATE": empty}, f"{empty} has no certificate"),
             ({"GLASSHOUSE_TLS_KEY": empty}, f"{empty} has no private key"),

@@ -501,7 +501,9 @@ pub async fn serve_with(config: Config, agents: Agents, web_app: WebApp) -> anyh
     for warning in &config.warnings {
         tracing::warn!("{warning}");
     }
-    let tls = config.tls.clone().map(Tls::open).transpose()?.map(Arc::new);
+    let tls = config.tls.clone();
+    let tls = tls.map(|files| Tls::open(files, config.http2));
+    let tls = tls.transpose()?.map(Arc::new);
     let mut listeners = Vec::new();
     for address in &config.listen {
         let listener = TcpListener::bind(address).await;

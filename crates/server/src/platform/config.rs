@@ -122,6 +122,8 @@ pub struct Config {
     pub public_url: Option<PublicUrl>,
     /// The certificate and key with which the server itself speaks TLS; `None` if it does not.
     pub tls: Option<TlsFiles>,
+    /// Whether clients may choose HTTP/2; only with `tls`.
+    pub http2: bool,
     /// The header `Strict-Transport-Security` of all responses, if it is set.
     pub strict_transport_security: Option<HeaderValue>,
     /// Other origins whose pages may call the APIs that take a key (CORS), as browsers write them.
@@ -334,11 +336,17 @@ struct RawOutbound {
 struct RawTls {
     certificate: String,
     key: String,
+    http2: bool,
 }
 
 impl RawTls {
     fn check(&self, data_dir: &Path) -> anyhow::Result<Option<TlsFiles>> {
         match (self.certificate.as_str(), self.key.as_str()) {
+            ("", "") if self.http2 => {
+                anyhow::bail!(
+                    "tls.http2 needs tls.certificate and tls.key: browsers use HTTP/2 with TLS only"
+                )
+            }
             ("", "") => Ok(None),
             (certificate, key) if !certificate.is_empty() && !key.is_empty() => {
                 Ok(Some(TlsFiles {
@@ -595,6 +603,7 @@ impl Raw {
         let config = Config {
             listen,
             public_url,
+            http2: self.tls.http2,
             tls: self.tls.check(&data_dir)?,
             strict_transport_security: hsts::parse(&self.strict_transport_security)?,
             cors_allow_origins: parse_origins(&self.cors_allow_origins)?,

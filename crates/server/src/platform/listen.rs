@@ -1,7 +1,8 @@
-//! Accepts connections: HTTP/1 only, with TLS if it is configured, timeouts for slow headers and bodies, limits per address
-//! and in total, and draining at shutdown.
+//! Accepts connections: HTTP/1, and HTTP/2 if it is configured with TLS; timeouts for slow headers and bodies, limits per
+//! address and in total, and draining at shutdown.
 
 mod connections;
+mod http2;
 mod pace;
 mod socket;
 mod tls;
@@ -15,12 +16,12 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, body::Body, extract::Request, response::Response};
+use axum::{Router, body::Body, extract::Request, http::Version, response::Response};
 use bytes::Bytes;
 use hyper::{
     body::{Body as HttpBody, Frame, Incoming, SizeHint},
     server::conn::http1,
-    service::service_fn,
+    service::{Service, service_fn},
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
@@ -28,15 +29,21 @@ use tokio::{
     net::TcpListener,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tower::Service;
+use tower::Service as _;
 
-pub(crate) use self::{connections::Activity, pace::TooSlow, tls::Tls};
 pub use self::{connections::ConnectionLimits, tls::TlsFiles};
-use self::{connections::Connections, pace::Paced, socket::Socket};
+pub(crate) use self::{connections::Work, pace::TooSlow, tls::Tls};
+use self::{
+    connections::{Activity, Connections, InProgress},
+    pace::Paced,
+    socket::Socket,
+};
 use crate::platform::config::Config;
 
 /// File descriptors reserved for everything but connections: the database, model servers, programs.
 const OTHER_FILES: usize = 512;
+/// The maximum size of a request's header.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// How long streams may take to deliver their end, when the time for requests in progress is over.
 pub(crate) const LAST_WORDS: Duration = Duration::from_secs(2);
 
@@ -90,6 +97,15 @@ impl ListenOptions {
 /// The remote end of the connection of a request; in the request's extensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
+
+/// A client's connection.
+struct Connected {
+    peer: Peer,
+    activity: Arc<Activity>,
+    /// How long it may be open without a request, with HTTP/2.
+    idle_timeout: Duration,
+    is_http2: bool,
+}
 
 /// Serves `router` on all `listeners` until `stopping`, then waits up to the drain time for open requests. Streams
 /// should watch `stopping` themselves and end.
@@ -150,7 +166,7 @@ async fn accept(
     // A small buffer bounds the cost of an idle connection; larger headers are refused.
     http.timer(TokioTimer::new())
         .header_read_timeout(header_timeout)
-        .max_buf_size(64 * 1024);
+        .max_buf_size(MAX_HEAD_BYTES);
     loop {
         let accepted = tokio::select! {
             () = stopping.cancelled() => return,
@@ -178,17 +194,24 @@ async fn accept(
         let stopping = stopping.clone();
         let tls = tls.cloned();
         connections.spawn(async move {
+            let mut caller = Connected {
+                peer: Peer(peer),
+                activity,
+                idle_timeout: header_timeout,
+                is_http2: false,
+            };
             let Some(tls) = tls else {
-                return answer(&http, socket, router, Peer(peer), activity, stopping).await;
+                return answer(&http, socket, router, caller, stopping).await;
             };
             let shaken = tokio::select! {
                 shaken = tokio::time::timeout(header_timeout, tls.accept(socket)) => shaken,
-                () = activity.evicted() => return,
+                () = caller.activity.evicted() => return,
                 () = stopping.cancelled() => return,
             };
             match shaken {
                 Ok(Ok(stream)) => {
-                    answer(&http, stream, router, Peer(peer), activity, stopping).await
+                    caller.is_http2 = tls::is_http2(&stream);
+                    answer(&http, stream, router, caller, stopping).await
                 }
                 Ok(Err(error)) => tracing::debug!(%error, %peer, "the TLS handshake failed"),
                 Err(_) => tracing::debug!(%peer, "the TLS handshake took too long"),
@@ -197,60 +220,105 @@ async fn accept(
     }
 }
 
+/// Serves a connection in the version of HTTP that was agreed on.
 async fn answer<S>(
     http: &http1::Builder,
     socket: S,
     router: Router,
-    peer: Peer,
-    activity: Arc<Activity>,
+    caller: Connected,
     stopping: CancellationToken,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    // `Router` is reference-counted, so cloning it for a request copies no routes.
-    let service = service_fn(|request: Request<Incoming>| {
-        let mut router = router.clone();
-        let activity = Arc::clone(&activity);
-        async move {
-            if request.body().is_end_stream() {
-                activity.received();
+    let Connected {
+        peer,
+        activity,
+        idle_timeout,
+        is_http2,
+    } = caller;
+    let service = service(router, peer, Arc::clone(&activity));
+    let ended = if is_http2 {
+        http2::serve(socket, service, &activity, idle_timeout, stopping).await
+    } else {
+        let mut connection = pin!(
+            http.serve_connection(TokioIo::new(socket), service)
+                .with_upgrades()
+        );
+        tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = activity.evicted() => Ok(()),
+            () = stopping.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
             }
-            let ends = Arc::clone(&activity);
-            let mut request =
-                request.map(|body| Body::new(Paced::new(body, move || ends.received())));
-            request.extensions_mut().insert(peer);
-            request.extensions_mut().insert(Arc::clone(&activity));
-            let response: Result<Response, Infallible> = router.call(request).await;
-            activity.begin_answer();
-            response.map(|response| response.map(|body| Answer { body, activity }))
-        }
-    });
-    let mut connection = pin!(
-        http.serve_connection(TokioIo::new(socket), service)
-            .with_upgrades()
-    );
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = activity.evicted() => {
-            tracing::debug!(peer = %peer.0, "evicted an idle connection");
-            return;
-        }
-        () = stopping.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
         }
     };
+    if activity.is_evicted() {
+        tracing::debug!(peer = %peer.0, "evicted an idle connection");
+        return;
+    }
     // A connection still open is a WebSocket, which requires a signed-in person and has its own timeouts.
-    activity.begin_work();
+    activity.occupy();
     if let Err(error) = ended {
         tracing::debug!(%error, peer = %peer.0, "connection ended with an error");
     }
 }
 
-/// The body of a response. At its end the connection becomes idle.
+/// The service of a connection.
+fn service(
+    router: Router,
+    peer: Peer,
+    activity: Arc<Activity>,
+) -> impl AnswersRequests<Future: Send + 'static> {
+    let tasks = TaskTracker::new();
+    service_fn(move |request: Request<Incoming>| {
+        // `Router` is reference-counted, so cloning it for a request copies no routes.
+        let mut router = router.clone();
+        let progress = InProgress::begin(&activity);
+        let unread = (request.version() == Version::HTTP_2).then(|| tasks.clone());
+        async move {
+            let work = Arc::clone(&progress.0);
+            if request.body().is_end_stream() {
+                work.received();
+            }
+            let ends = Arc::clone(&work);
+            let ended = move || ends.received();
+            let mut request = match unread {
+                None => request.map(|body| Body::new(Paced::new(body, ended))),
+                Some(tasks) => http2::as_http1(request).map(|body| {
+                    let body = http2::RequestBody::new(body, tasks);
+                    Body::new(Paced::new(body, ended))
+                }),
+            };
+            request.extensions_mut().insert(peer);
+            request.extensions_mut().insert(Arc::clone(&work));
+            let response: Result<Response, Infallible> = router.call(request).await;
+            work.begin_answer();
+            response.map(|response| {
+                response.map(|body| Answer {
+                    body,
+                    _progress: progress,
+                })
+            })
+        }
+    })
+}
+
+/// What a connection is served by.
+trait AnswersRequests:
+    Service<Request<Incoming>, Response = Response<Answer>, Error = Infallible>
+{
+}
+
+impl<S> AnswersRequests for S where
+    S: Service<Request<Incoming>, Response = Response<Answer>, Error = Infallible>
+{
+}
+
+/// The body of a response. At its end the request is no longer in progress.
 struct Answer {
     body: Body,
-    activity: Arc<Activity>,
+    _progress: InProgress,
 }
 
 impl HttpBody for Answer {
@@ -270,12 +338,6 @@ impl HttpBody for Answer {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
-    }
-}
-
-impl Drop for Answer {
-    fn drop(&mut self) {
-        self.activity.end_work();
     }
 }
 

@@ -233,6 +233,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "tls.certificate":
     "Datei mit dem Zertifikat, mit dem der Server selbst TLS spricht, in PEM, gefolgt von Zwischenzertifikaten.",
   "tls.key": "Datei mit dem privaten Schlüssel des Zertifikats, in PEM, ohne Passwort.",
+  "tls.http2":
+    "Ob Clients HTTP/2 verwenden dürfen, womit eine Verbindung alle Anfragen eines Browsers überträgt.",
   "log.level": "Die Protokollstufe: `error`, `warn`, `info`, `debug` oder `trace`.",
   "log.format": "Das Protokollformat: `text`, oder `json` mit einem Objekt pro Zeile.",
   "tracing.endpoint": "Ein OpenTelemetry-Collector für OTLP über HTTP. Leer: keine Traces.",

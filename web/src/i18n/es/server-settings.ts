@@ -232,6 +232,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "tls.certificate":
     "Archivo con el certificado con el que el propio servidor habla TLS, en PEM, seguido de los intermedios.",
   "tls.key": "Archivo con la clave privada del certificado, en PEM, sin contraseña.",
+  "tls.http2":
+    "Si los clientes pueden usar HTTP/2, con el que una conexión lleva todas las solicitudes de un navegador.",
   "log.level": "Nivel de detalle del registro del servidor.",
   "log.format": "Formato del registro: texto o JSON.",
   "tracing.endpoint": "Colector de OpenTelemetry que recibe las trazas. Vacío: ninguno.",

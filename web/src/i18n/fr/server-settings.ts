@@ -221,6 +221,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "tls.certificate":
     "Fichier du certificat avec lequel le serveur parle lui-même TLS, en PEM, suivi des certificats intermédiaires.",
   "tls.key": "Fichier de la clé privée du certificat, en PEM, sans mot de passe.",
+  "tls.http2":
+    "Si les clients peuvent utiliser HTTP/2, avec lequel une connexion transporte toutes les requêtes d’un navigateur.",
   "log.level": "Niveau de détail du journal du serveur.",
   "log.format": "Format du journal : texte ou JSON.",
   "tracing.endpoint": "Collecteur OpenTelemetry qui reçoit les traces. Vide : aucun.",

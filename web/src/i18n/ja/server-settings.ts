@@ -204,6 +204,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
     "他者が指定したアドレスへのリクエストで、公開インターネット以外に許可するホストとネットワーク。",
   "tls.certificate": "サーバー自身が TLS で使う証明書のファイル（PEM。中間証明書が続きます）。",
   "tls.key": "証明書の秘密鍵のファイル（PEM、パスワードなし）。",
+  "tls.http2":
+    "クライアントが HTTP/2 を使えるかどうか。ブラウザーのすべてのリクエストを 1 つの接続で送れます。",
   "log.level": "ログレベル。",
   "log.format": "ログの形式。テキストまたは JSON。",
   "tracing.endpoint": "実行のトレースを受け取る OpenTelemetry コレクター。空：トレースなし。",

@@ -218,6 +218,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "tls.certificate":
     "Arquivo com o certificado com que o próprio servidor fala TLS, em PEM, seguido dos intermediários.",
   "tls.key": "Arquivo com a chave privada do certificado, em PEM, sem senha.",
+  "tls.http2":
+    "Se os clientes podem usar HTTP/2, em que uma conexão leva todas as solicitações de um navegador.",
   "log.level": "Nível do log.",
   "log.format": "Formato do log: texto ou JSON.",
   "tracing.endpoint": "Coletor OpenTelemetry que recebe os traces. Vazio: nenhum.",

@@ -184,6 +184,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   "outbound.allow": "向他人所给地址发出请求时，除公共互联网外还可访问的主机和网络。",
   "tls.certificate": "服务器自身提供 TLS 所用证书的文件（PEM，后接中间证书）。",
   "tls.key": "证书私钥的文件（PEM，无密码）。",
+  "tls.http2": "客户端是否可以使用 HTTP/2，它用一个连接承载浏览器的所有请求。",
   "log.level": "日志级别。",
   "log.format": "日志格式：文本或 JSON。",
   "tracing.endpoint": "接收运行追踪的 OpenTelemetry 收集器。留空：不追踪。",

@@ -20,7 +20,7 @@ use crate::{
     messages,
     platform::{
         config::{Auth, RunnerAccess},
-        listen::Activity,
+        listen::Work,
         secret::{hash_token, random_bytes},
     },
 };
@@ -396,8 +396,8 @@ pub async fn check_access(
     }
     if access == Access::Runner {
         check_runner(identity, request.headers())?;
-        if let Some(activity) = request.extensions().get::<Arc<Activity>>() {
-            activity.begin_work();
+        if let Some(work) = request.extensions().get::<Arc<Work>>() {
+            work.begin();
         }
         request.extensions_mut().insert(RunnerCaller);
         return Ok(None);
@@ -409,8 +409,8 @@ pub async fn check_access(
         return Err(ApiError::forbidden(messages::Requests::OnlyAdministrators));
     }
     check_scope(&caller, access, request.method())?;
-    if let Some(activity) = request.extensions().get::<Arc<Activity>>() {
-        activity.begin_work();
+    if let Some(work) = request.extensions().get::<Arc<Work>>() {
+        work.begin();
     }
     request.extensions_mut().insert(caller.clone());
     Ok(Some(caller))

@@ -107,6 +107,7 @@ fn refusals_name_the_setting() {
             "strict_transport_security = \"max-age=300\"",
             "strict_transport_security needs HTTPS",
         ),
+        ("[tls]\nhttp2 = true", "tls.http2 needs tls.certificate"),
         (
             "trusted_proxies = [\"0.0.0.0/0\"]",
             "trusted_proxies has “0.0.0.0/0”",

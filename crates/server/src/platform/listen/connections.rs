@@ -10,12 +10,12 @@ use std::{
     net::IpAddr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::platform::proxies::{Proxies, network};
@@ -40,59 +40,171 @@ pub struct ConnectionLimits {
     pub proxies: Proxies,
 }
 
-/// Whether a connection is idle; in the extensions of its requests.
+/// How often the clients of one connection may give up requests before they are answered, within `ABANDONED_IN`. With
+/// HTTP/2 that costs a client next to nothing (“rapid reset”).
+const MAX_ABANDONED: u32 = 100;
+const ABANDONED_IN: Duration = Duration::from_secs(10);
+
+/// Whether a connection is idle. With HTTP/2 it may have several requests at a time.
 #[derive(Debug)]
-pub(crate) struct Activity {
+pub(super) struct Activity {
     /// When it was opened, or when the last request of a signed-in person ended, as an increasing number.
     idle_since: AtomicU64,
-    at_work: AtomicBool,
-    signed_in: AtomicBool,
+    /// Requests of signed-in people, and others that wait for the server.
+    at_work: AtomicUsize,
+    /// All requests in progress, and all so far.
+    open: AtomicUsize,
+    begun: AtomicU64,
+    abandoned: Mutex<Abandoned>,
     evicted: CancellationToken,
+}
+
+/// Requests that were given up since a moment.
+#[derive(Debug)]
+struct Abandoned {
+    since: Instant,
+    count: u32,
 }
 
 impl Activity {
     fn new() -> Self {
         Self {
             idle_since: AtomicU64::new(next_moment()),
-            at_work: AtomicBool::new(false),
-            signed_in: AtomicBool::new(false),
+            at_work: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
+            begun: AtomicU64::new(0),
+            abandoned: Mutex::new(Abandoned {
+                since: Instant::now(),
+                count: 0,
+            }),
             evicted: CancellationToken::new(),
         }
     }
 
-    /// The current request is that of a signed-in person.
-    pub(crate) fn begin_work(&self) {
-        self.signed_in.store(true, Ordering::Relaxed);
-        self.at_work.store(true, Ordering::Relaxed);
-    }
-
-    /// The request was received completely, so the client is waiting for the server.
-    pub(super) fn received(&self) {
-        self.at_work.store(true, Ordering::Relaxed);
-    }
-
-    /// The response has begun. From now on an anonymous client may again be the one that is slow.
-    pub(super) fn begin_answer(&self) {
-        self.at_work
-            .store(self.signed_in.load(Ordering::Relaxed), Ordering::Relaxed);
-    }
-
-    /// The response is complete. An anonymous request does not make the connection younger.
-    pub(super) fn end_work(&self) {
-        if self.signed_in.swap(false, Ordering::Relaxed) {
-            self.idle_since.store(next_moment(), Ordering::Relaxed);
-        }
-        self.at_work.store(false, Ordering::Relaxed);
+    /// The connection serves something that is no request: a WebSocket.
+    pub(super) fn occupy(&self) {
+        self.at_work.fetch_add(1, Ordering::Relaxed);
     }
 
     fn idle_since(&self) -> Option<u64> {
-        let is_idle = !self.at_work.load(Ordering::Relaxed);
+        let is_idle = self.at_work.load(Ordering::Relaxed) == 0;
         is_idle.then(|| self.idle_since.load(Ordering::Relaxed))
     }
 
     /// Resolves when the connection is evicted.
     pub(super) async fn evicted(&self) {
         self.evicted.cancelled().await;
+    }
+
+    pub(super) fn is_evicted(&self) -> bool {
+        self.evicted.is_cancelled()
+    }
+
+    /// Resolves when there has been no request for this time, or up to twice as long.
+    pub(super) async fn unused_for(&self, time: Duration) {
+        loop {
+            let begun = self.begun.load(Ordering::Relaxed);
+            tokio::time::sleep(time).await;
+            let is_open = self.open.load(Ordering::Relaxed) > 0;
+            if !is_open && self.begun.load(Ordering::Relaxed) == begun {
+                return;
+            }
+        }
+    }
+
+    /// A request was given up before it was answered. A client that keeps doing so loses the connection.
+    fn note_abandoned(&self) {
+        let mut abandoned = self
+            .abandoned
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if abandoned.since.elapsed() > ABANDONED_IN {
+            *abandoned = Abandoned {
+                since: Instant::now(),
+                count: 0,
+            };
+        }
+        abandoned.count += 1;
+        if abandoned.count > MAX_ABANDONED {
+            self.evicted.cancel();
+        }
+    }
+}
+
+/// What a request means for its connection; in the request's extensions.
+#[derive(Debug)]
+pub(crate) struct Work {
+    activity: Arc<Activity>,
+    at_work: AtomicBool,
+    signed_in: AtomicBool,
+    answered: AtomicBool,
+}
+
+impl Work {
+    /// The request is that of a signed-in person.
+    pub(crate) fn begin(&self) {
+        self.signed_in.store(true, Ordering::Relaxed);
+        self.set(true);
+    }
+
+    /// The request was received completely, so the client is waiting for the server.
+    pub(super) fn received(&self) {
+        self.set(true);
+    }
+
+    /// The response has begun. From now on an anonymous client may again be the one that is slow.
+    pub(super) fn begin_answer(&self) {
+        self.answered.store(true, Ordering::Relaxed);
+        self.set(self.signed_in.load(Ordering::Relaxed));
+    }
+
+    fn set(&self, at_work: bool) {
+        if self.at_work.swap(at_work, Ordering::Relaxed) == at_work {
+            return;
+        }
+        let all = &self.activity.at_work;
+        if at_work {
+            all.fetch_add(1, Ordering::Relaxed);
+        } else {
+            all.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A request in progress: held until its response is complete, or the client has given it up.
+#[derive(Debug)]
+pub(super) struct InProgress(pub(super) Arc<Work>);
+
+impl InProgress {
+    pub(super) fn begin(activity: &Arc<Activity>) -> Self {
+        activity.begun.fetch_add(1, Ordering::Relaxed);
+        activity.open.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::new(Work {
+            activity: Arc::clone(activity),
+            at_work: AtomicBool::new(false),
+            signed_in: AtomicBool::new(false),
+            answered: AtomicBool::new(false),
+        }))
+    }
+}
+
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        let Work {
+            activity,
+            signed_in,
+            answered,
+            ..
+        } = &*self.0;
+        // An anonymous request does not make the connection younger.
+        if signed_in.load(Ordering::Relaxed) {
+            activity.idle_since.store(next_moment(), Ordering::Relaxed);
+        }
+        self.0.set(false);
+        activity.open.fetch_sub(1, Ordering::Relaxed);
+        if !answered.load(Ordering::Relaxed) {
+            activity.note_abandoned();
+        }
     }
 }
 
@@ -260,36 +372,45 @@ mod tests {
             .collect()
     }
 
+    /// Begins a request of a signed-in person.
+    fn signed_in(slot: &Slot) -> InProgress {
+        let request = InProgress::begin(&slot.activity);
+        request.0.begin();
+        request
+    }
+
     #[test]
     fn an_address_keeps_its_newest_idle_connections() {
         let connections = connections(100, 3);
         let admit = |address: &str| connections.try_admit(address.parse().unwrap()).unwrap();
         let mut slots: Vec<Slot> = (0..3).map(|_| admit("10.0.0.1")).collect();
         let other = admit("10.0.0.2");
-        slots[0].activity.begin_work();
+        let busy = signed_in(&slots[0]);
         // One is busy, so only now are there three idle ones.
         slots.push(admit("::ffff:10.0.0.1"));
         assert_eq!(evicted(&slots), [0; 0]);
         slots.push(admit("10.0.0.1"));
         assert_eq!(evicted(&slots), [1]);
         // The one that was busy last is the youngest.
-        slots[0].activity.end_work();
+        drop(busy);
         slots.push(admit("10.0.0.1"));
         slots.push(admit("10.0.0.1"));
         assert_eq!(evicted(&slots), [1, 2, 3]);
         // An anonymous request does not make a connection younger.
-        slots[4].activity.received();
-        slots[4].activity.begin_answer();
-        slots[4].activity.end_work();
+        let anonymous = InProgress::begin(&slots[4].activity);
+        anonymous.0.received();
+        anonymous.0.begin_answer();
+        drop(anonymous);
         slots.push(admit("10.0.0.1"));
         assert_eq!(evicted(&slots), [1, 2, 3, 4]);
         // Nor is it evicted while its response is being prepared, for example while a password is checked.
-        slots[0].activity.received();
+        let waiting = InProgress::begin(&slots[0].activity);
+        waiting.0.received();
         for _ in 0..3 {
             slots.push(admit("10.0.0.1"));
         }
         assert!(!slots[0].activity.evicted.is_cancelled());
-        slots[0].activity.begin_answer();
+        waiting.0.begin_answer();
         slots.push(admit("10.0.0.1"));
         assert!(slots[0].activity.evicted.is_cancelled());
         assert!(!other.activity.evicted.is_cancelled());
@@ -316,19 +437,52 @@ mod tests {
         let connections = connections(2, 100);
         let first = connections.admit([10, 0, 0, 1].into()).await;
         let second = connections.admit([10, 0, 0, 2].into()).await;
-        first.activity.begin_work();
+        let _work = signed_in(&first);
         let third = connections.admit([10, 0, 0, 3].into()).await;
         assert!(second.activity.evicted.is_cancelled() && !first.activity.evicted.is_cancelled());
-        third.activity.begin_work();
+        let work = signed_in(&third);
         assert!(connections.try_admit([10, 0, 0, 4].into()).is_none());
         let (fourth, ()) = tokio::join!(connections.admit([10, 0, 0, 4].into()), async move {
             drop(first)
         });
         assert!(!third.activity.evicted.is_cancelled());
-        fourth.activity.begin_work();
+        let _work = signed_in(&fourth);
         // Also after a request has ended on one of them.
-        let end_work = async { third.activity.end_work() };
+        let end_work = async { drop(work) };
         let (_fifth, ()) = tokio::join!(connections.admit([10, 0, 0, 5].into()), end_work);
         assert!(third.activity.evicted.is_cancelled());
+    }
+
+    #[test]
+    fn a_connection_works_until_the_last_of_its_requests_has_ended() {
+        let connections = connections(1, 1);
+        let slot = connections.try_admit(PROXY.into()).unwrap();
+        let is_idle = || slot.activity.idle_since().is_some();
+        let (one, two) = (signed_in(&slot), signed_in(&slot));
+        one.0.begin_answer();
+        drop(one);
+        assert!(!is_idle());
+        let anonymous = InProgress::begin(&slot.activity);
+        anonymous.0.received();
+        two.0.begin_answer();
+        drop(two);
+        assert!(!is_idle());
+        anonymous.0.begin_answer();
+        assert!(is_idle());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_keeps_giving_up_loses_its_connection() {
+        let connections = connections(1, 1);
+        let slot = connections.try_admit(PROXY.into()).unwrap();
+        let give_up = |count| {
+            (0..count).for_each(|_| drop(InProgress::begin(&slot.activity)));
+            slot.activity.evicted.is_cancelled()
+        };
+        for _ in 0..5 {
+            assert!(!give_up(MAX_ABANDONED));
+            tokio::time::advance(ABANDONED_IN * 2).await;
+        }
+        assert!(give_up(MAX_ABANDONED + 1));
     }
 }

@@ -24,6 +24,10 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 /// How often the files are read again, at most; they are read when a client connects.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
+/// The names of protocols that clients choose from.
+const HTTP2: &[u8] = b"h2";
+const HTTP1: &[u8] = b"http/1.1";
+
 /// The files of TLS, in PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsFiles {
@@ -31,6 +35,11 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// Its private key.
     pub key: PathBuf,
+}
+
+/// Whether the client has chosen HTTP/2.
+pub(super) fn is_http2<S>(stream: &TlsStream<S>) -> bool {
+    stream.get_ref().1.alpn_protocol() == Some(HTTP2)
 }
 
 /// What the files hold.
@@ -58,11 +67,11 @@ struct LastLook {
 struct Current(RwLock<Arc<CertifiedKey>>);
 
 impl Tls {
-    /// Reads the files.
+    /// Reads the files. Clients may choose HTTP/2 if it is `with_http2`.
     ///
     /// # Errors
     /// A sentence that names the file that cannot be used.
-    pub(crate) fn open(files: TlsFiles) -> anyhow::Result<Self> {
+    pub(crate) fn open(files: TlsFiles, with_http2: bool) -> anyhow::Result<Self> {
         let contents = Contents::read(&files)?;
         let current = Arc::new(Current(RwLock::new(Arc::new(contents.certified(&files)?))));
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -70,7 +79,12 @@ impl Tls {
             .context("TLS is not available")?
             .with_no_client_auth();
         let mut config = config.with_cert_resolver(current.clone());
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let known: &[&[u8]] = if with_http2 {
+            &[HTTP2, HTTP1]
+        } else {
+            &[HTTP1]
+        };
+        config.alpn_protocols = known.iter().map(|name| name.to_vec()).collect();
         Ok(Self {
             files,
             acceptor: TlsAcceptor::from(Arc::new(config)),
