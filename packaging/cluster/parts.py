@@ -1,5 +1,5 @@
-"""What several servers need, as real programs that a test stops, cuts off and starts again: PostgreSQL with standbys, Redis
-or Valkey, an S3 server, a model server and networks."""
+"""What several servers need, as real programs that a test stops, cuts off and starts again: PostgreSQL with standbys, PgBouncer,
+Redis or Valkey, an S3 server, a model server and networks."""
 
 import http.server
 import json
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from chart import needed  # noqa: E402
 from servers import free_port, until  # noqa: E402
 
-# PostgreSQL refuses to run as root.
+# PostgreSQL and PgBouncer refuse to run as root.
 NOBODY = pwd.getpwnam("nobody")
 DEMOTED = ["setpriv", f"--reuid={NOBODY.pw_uid}", f"--regid={NOBODY.pw_gid}", "--clear-groups", "--"]
 
@@ -155,6 +155,31 @@ class Redis(Process):
 
     def thaw(self):
         self.process.send_signal(signal.SIGCONT)
+
+
+class PgBouncer(Process):
+    def __init__(self, postgres, mode, more=""):
+        self.folder = Folder("pgbouncer")
+        self.port = free_port()
+        config = self.folder.path / "pgbouncer.ini"
+        config.write_text(
+            "[databases]\n"
+            f"* = host=127.0.0.1 port={postgres.port}\n"
+            "[pgbouncer]\n"
+            f"listen_addr = 127.0.0.1\nlisten_port = {self.port}\nunix_socket_dir =\n"
+            f"auth_type = any\npool_mode = {mode}\ndefault_pool_size = 20\nmax_client_conn = 500\n{more}\n",
+            encoding="utf-8",
+        )
+        # `any` passes everybody on as one user.
+        config.write_text(config.read_text().replace(f"port={postgres.port}", f"port={postgres.port} user=postgres"))
+        super().__init__(unprivileged([needed("PGBOUNCER_BIN"), "-q", str(config)]))
+
+    def url(self, parameters=""):
+        return f"postgres://postgres@127.0.0.1:{self.port}/postgres{parameters}"
+
+    def close(self):
+        super().close()
+        self.folder.close()
 
 
 class ObjectStorage:

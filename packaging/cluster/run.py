@@ -11,7 +11,7 @@ from pathlib import Path
 
 AT_A_TIME = 3
 # Those that take longest begin first.
-ORDER = ["test_partition", "test_servers", "test_mistakes", "test_database"]
+ORDER = ["test_partition", "test_servers", "test_pooler", "test_mistakes", "test_database"]
 FOLDER = Path(__file__).parent
 NAMESPACE = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 

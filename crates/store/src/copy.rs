@@ -6,15 +6,15 @@ mod references;
 mod restore;
 mod shape;
 
-use std::{io, str::FromStr, sync::Arc};
+use std::{io, str::FromStr};
 
-use sqlx::{postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
+use sqlx::sqlite::SqliteConnectOptions;
 
 pub use damaged::Damage;
 pub use dump::dump;
 pub use restore::{Restored, restore};
 
-use crate::{StoreError, postgres_url::servers_of};
+use crate::{StoreError, postgres_url::Servers};
 
 /// A part of a copy, in this order: the schema, then each table with its rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,13 +84,15 @@ const PASSING: [&str; 23] = [
 /// The database of a URL.
 enum DatabaseUrl {
     Sqlite(Box<SqliteConnectOptions>),
-    Postgres(Arc<[PgConnectOptions]>),
+    Postgres(Servers),
 }
 
 impl DatabaseUrl {
     fn of(url: &str) -> Result<Self, StoreError> {
         if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-            Ok(Self::Postgres(servers_of(url)?.into()))
+            let servers = Servers::of(url)?;
+            servers.need_sessions()?;
+            Ok(Self::Postgres(servers))
         } else {
             Ok(Self::Sqlite(Box::new(SqliteConnectOptions::from_str(url)?)))
         }

@@ -1,12 +1,12 @@
 //! The connections to SQLite or PostgreSQL: opening, migrating, and where reads and writes go.
 
-use std::{fmt::Write as _, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
+use std::{fmt::Write as _, path::PathBuf, str::FromStr, time::Duration};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use sqlx::{
-    AssertSqlSafe, Connection, Database, PgConnection, Postgres, Sqlite, SqliteConnection,
+    AssertSqlSafe, Connection, Database, Executor, PgConnection, Postgres, Sqlite,
+    SqliteConnection,
     database::HasStatementCache,
-    postgres::PgConnectOptions,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
 };
 
@@ -16,7 +16,8 @@ use crate::{
     leases::LeaseHolder,
     migrations,
     pool::{Pool, TIMEOUT},
-    postgres_url::{connect, servers_of},
+    pooler,
+    postgres_url::{Pooling, Servers},
     query::{On, Query, Tx},
     repair::{repair_postgres, repair_sqlite},
     schema::{self, Migrated, Migrating},
@@ -32,7 +33,9 @@ const URGENT_LIMIT: Duration = Duration::from_secs(5);
 const WRITER_LIMIT: Duration = Duration::from_secs(5);
 /// How long a statement of the writer waits for a lock. Shorter than its limit, so that the database answers: a lock is
 /// no reason to presume that the connection is dead.
-const WRITER_LOCK_TIMEOUT: &str = "3s";
+const SET_WRITER_LOCK_TIMEOUT: &str = "SET lock_timeout = '3s'";
+/// The same for each of its transactions, where a pooler gives each another session.
+const BEGIN_WRITING: &str = "BEGIN; SET LOCAL lock_timeout = '3s'";
 /// 8 MB, negative because it is in kilobytes: a batch for 256 runs touches as many index pages, and SQLite's
 /// 2 MB would spill them to the disk before the commit.
 const WRITER_CACHE: &str = "-8000";
@@ -54,7 +57,7 @@ pub(crate) enum Db {
         log: Option<PathBuf>,
     },
     Postgres {
-        servers: Arc<[PgConnectOptions]>,
+        servers: Servers,
         pool: Pool<Postgres>,
         urgent: Pool<Postgres>,
         /// The server on whose behalf runs are started and written.
@@ -91,7 +94,7 @@ impl Db {
         migrating: Migrating,
     ) -> Result<(Self, Migrated), StoreError> {
         if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-            Self::open_postgres(servers_of(url)?, connections, migrating).await
+            Self::open_postgres(Servers::of(url)?, connections, migrating).await
         } else if url.starts_with("sqlite:") {
             let in_memory = url.contains(":memory:") || url.contains("mode=memory");
             Self::open_sqlite(SqliteConnectOptions::from_str(url)?, in_memory, migrating).await
@@ -145,20 +148,37 @@ impl Db {
     }
 
     async fn open_postgres(
-        servers: Vec<PgConnectOptions>,
+        servers: Servers,
         connections: u32,
         migrating: Migrating,
     ) -> Result<(Self, Migrated), StoreError> {
-        let servers: Arc<[PgConnectOptions]> = servers.into();
         // Not through the pool: it would retry for a while and then report only a timeout.
-        let mut connection = connect(Arc::clone(&servers)).await?;
-        let migrated = schema::bring_up(&mut connection, migrating).await?;
+        let mut connection = servers.connect().await?;
+        pooler::check(&servers, &mut connection).await?;
+        // Migrations lock the database for as long as the session lasts.
+        let migrating_here = match servers.pooling {
+            Pooling::Session => migrating,
+            Pooling::Transaction => Migrating::Never,
+        };
+        let migrated = schema::bring_up(&mut connection, migrating_here)
+            .await
+            .map_err(|error| match (error, servers.pooling) {
+                (StoreError::Schema(text), Pooling::Transaction) => StoreError::Schema(format!(
+                    "{text}, with a URL that leads to PostgreSQL itself or to a pooler in session mode"
+                )),
+                (error, _) => error,
+            })?;
         if migrating.is_complete() {
-            repair_postgres(&mut connection).await?;
+            let mut tx = connection.begin().await?;
+            repair_postgres(&mut tx).await?;
+            tx.commit().await?;
         }
         connection.close().await?;
-        let pool =
-            |most, limit| Pool::server(most, limit, connecting_to_one_of(Arc::clone(&servers)));
+        let begin = match servers.pooling {
+            Pooling::Session => None,
+            Pooling::Transaction => Some("BEGIN"),
+        };
+        let pool = |most, limit| Pool::server(most, limit, begin, connecting_to(&servers));
         let db = Self::Postgres {
             pool: pool(connections, STATEMENT_LIMIT),
             urgent: pool(URGENT_CONNECTIONS, URGENT_LIMIT),
@@ -166,6 +186,14 @@ impl Db {
             lease_holder: LeaseHolder::default(),
         };
         Ok((db, migrated))
+    }
+
+    /// Whether a pooler gives each transaction another session of PostgreSQL.
+    pub(crate) fn is_pooled_by_transaction(&self) -> bool {
+        match self {
+            Self::Sqlite { .. } => false,
+            Self::Postgres { servers, .. } => servers.pooling == Pooling::Transaction,
+        }
     }
 
     /// The same database for the writer task, which has a separate connection on PostgreSQL.
@@ -178,13 +206,18 @@ impl Db {
                 lease_holder,
                 ..
             } => {
-                let lock_timeout = [("lock_timeout", WRITER_LOCK_TIMEOUT)];
-                let with_timeout = |server: &PgConnectOptions| server.clone().options(lock_timeout);
-                let servers: Arc<[_]> = servers.iter().map(with_timeout).collect();
+                let pool = match servers.pooling {
+                    Pooling::Session => {
+                        Pool::server(1, WRITER_LIMIT, None, connecting_to_write(servers))
+                    }
+                    Pooling::Transaction => {
+                        Pool::server(1, WRITER_LIMIT, Some(BEGIN_WRITING), connecting_to(servers))
+                    }
+                };
                 Self::Postgres {
-                    pool: Pool::server(1, WRITER_LIMIT, connecting_to_one_of(Arc::clone(&servers))),
+                    pool,
                     urgent: urgent.clone(),
-                    servers,
+                    servers: servers.clone(),
                     lease_holder: lease_holder.clone(),
                 }
             }
@@ -342,8 +375,28 @@ fn connecting(
     }
 }
 
-fn connecting_to_one_of(
-    servers: Arc<[PgConnectOptions]>,
-) -> impl Fn() -> BoxFuture<'static, Result<PgConnection, sqlx::Error>> {
-    move || connect(Arc::clone(&servers)).boxed()
+fn connecting_to(
+    servers: &Servers,
+) -> impl Fn() -> BoxFuture<'static, Result<PgConnection, sqlx::Error>> + 'static {
+    let servers = servers.clone();
+    move || {
+        let servers = servers.clone();
+        async move { servers.connect().await }.boxed()
+    }
+}
+
+/// Not as a parameter of the connection, which PgBouncer refuses.
+fn connecting_to_write(
+    servers: &Servers,
+) -> impl Fn() -> BoxFuture<'static, Result<PgConnection, sqlx::Error>> + 'static {
+    let servers = servers.clone();
+    move || {
+        let servers = servers.clone();
+        async move {
+            let mut connection = servers.connect().await?;
+            connection.execute(SET_WRITER_LOCK_TIMEOUT).await?;
+            Ok(connection)
+        }
+        .boxed()
+    }
 }

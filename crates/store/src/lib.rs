@@ -59,6 +59,7 @@ mod pauses;
 mod pgvector;
 mod pipelines;
 mod pool;
+mod pooler;
 mod postgres_url;
 mod principal;
 mod program_calls;
@@ -252,6 +253,12 @@ impl Store {
             Db::open_with(url, DEFAULT_CONNECTIONS, Migrating::UpTo(i64::MAX)).await?;
         db.close().await;
         Ok(migrated)
+    }
+
+    /// Whether a pooler gives each transaction another session of PostgreSQL.
+    #[must_use]
+    pub fn is_pooled_by_transaction(&self) -> bool {
+        self.db().is_pooled_by_transaction()
     }
 
     /// Checks that the database answers.

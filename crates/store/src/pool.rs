@@ -45,6 +45,9 @@ struct Shared<DB: Database> {
     max: u32,
     /// How long the database may take to answer a statement.
     limit: Duration,
+    /// What begins each transaction, and one around each single statement, if a connection leads to another session for
+    /// each transaction.
+    begin: Option<&'static str>,
     idle: Mutex<Vec<(DB::Connection, Instant)>>,
     free: Arc<Semaphore>,
     /// Since when the database has not answered, on any connection.
@@ -65,26 +68,29 @@ impl<DB: Database> Pool<DB> {
     where
         F: Future<Output = Opened<DB>> + Send + 'static,
     {
-        Self::new(Location::Here, max, Duration::MAX, open)
+        Self::new(Location::Here, max, Duration::MAX, None, open)
     }
 
     /// A pool of at most `max` connections to a database server, opened on demand. A statement that it does not answer
-    /// within `limit` fails: a firewall or a failover may have swallowed the connection without a word.
+    /// within `limit` fails: a firewall or a failover may have swallowed the connection without a word. If a connection
+    /// leads to another session for each transaction, `begin` begins one.
     pub(crate) fn server<F>(
         max: u32,
         limit: Duration,
+        begin: Option<&'static str>,
         open: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self
     where
         F: Future<Output = Opened<DB>> + Send + 'static,
     {
-        Self::new(Location::Server, max, limit, open)
+        Self::new(Location::Server, max, limit, begin, open)
     }
 
     fn new<F>(
         location: Location,
         max: u32,
         limit: Duration,
+        begin: Option<&'static str>,
         open: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self
     where
@@ -96,6 +102,7 @@ impl<DB: Database> Pool<DB> {
             location,
             max,
             limit,
+            begin,
             idle: Mutex::default(),
             free,
             silent_since: Mutex::default(),
@@ -122,6 +129,11 @@ impl<DB: Database> Pool<DB> {
             true => *silent_since = None,
             false => _ = silent_since.get_or_insert(asked),
         }
+    }
+
+    /// What begins a transaction, if the usual statement is not enough.
+    pub(crate) fn begin(&self) -> Option<&'static str> {
+        self.0.begin
     }
 
     /// Borrows a connection; waits for a free one.
@@ -217,6 +229,12 @@ impl<DB: Database> PooledConnection<DB> {
             self.pool.note_answer(is_answered, asked);
         }
         outcome
+    }
+
+    /// What begins a transaction around a single statement, which must not be kept prepared; `None` if it needs none, as
+    /// the connection is always the same session.
+    pub(crate) fn begin(&self) -> Option<&'static str> {
+        self.pool.0.begin
     }
 
     /// The location of the database.

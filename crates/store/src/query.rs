@@ -5,7 +5,8 @@ use std::{cell::RefCell, fmt::Display, sync::Arc, time::Duration};
 use serde::{Serialize, de::DeserializeOwned};
 use sqlx::{
     AssertSqlSafe, Database, Decode, Encode, Executor, IntoArguments, Postgres, Row as _, Sqlite,
-    Type, postgres::PgRow, query::Query as Prepared, sqlite::SqliteRow,
+    Type, database::HasStatementCache, postgres::PgRow, query::Query as Prepared,
+    sqlite::SqliteRow,
 };
 
 use crate::{
@@ -57,6 +58,11 @@ impl<'a, DB: Database> On<'a, DB> {
             limit: limit_of(sql),
             bytes: 0,
         }
+    }
+
+    /// Whether the statement is a transaction by itself.
+    fn is_single(&self) -> bool {
+        matches!(self.connection, Connection::Any(_))
     }
 
     fn with_more(self, bytes: usize) -> Self {
@@ -268,14 +274,22 @@ async fn execute<DB>(
     on: On<'_, DB>,
 ) -> Result<DB::QueryResult, sqlx::Error>
 where
-    DB: Database,
+    DB: Database + HasStatementCache,
     DB::Arguments: IntoArguments<DB>,
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
-    let (own, bytes, mut free) = (on.limit, on.bytes, None);
+    let (own, bytes, is_single, mut free) = (on.limit, on.bytes, on.is_single(), None);
     let pooled = on.pooled(&mut free).await?;
     let limit = pooled.limit(own, bytes);
-    let (asked, outcome) = within(limit, query.execute(pooled.connection()?)).await;
+    let query = kept_if_possible(query, pooled);
+    let begin = pooled.begin().filter(|_| is_single);
+    let connection = pooled.connection()?;
+    let statement = async {
+        begin_alone::<DB>(connection, begin).await?;
+        let outcome = query.execute(&mut *connection).await;
+        end_alone::<DB, _>(connection, begin, outcome).await
+    };
+    let (asked, outcome) = within(limit, statement).await;
     pooled.note(asked, outcome)
 }
 
@@ -284,15 +298,68 @@ async fn fetch_all<DB>(
     on: On<'_, DB>,
 ) -> Result<Vec<DB::Row>, sqlx::Error>
 where
-    DB: Database,
+    DB: Database + HasStatementCache,
     DB::Arguments: IntoArguments<DB>,
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
-    let (own, bytes, mut free) = (on.limit, on.bytes, None);
+    let (own, bytes, is_single, mut free) = (on.limit, on.bytes, on.is_single(), None);
     let pooled = on.pooled(&mut free).await?;
     let limit = pooled.limit(own, bytes);
-    let (asked, outcome) = within(limit, query.fetch_all(pooled.connection()?)).await;
+    let query = kept_if_possible(query, pooled);
+    let begin = pooled.begin().filter(|_| is_single);
+    let connection = pooled.connection()?;
+    let statement = async {
+        begin_alone::<DB>(connection, begin).await?;
+        let outcome = query.fetch_all(&mut *connection).await;
+        end_alone::<DB, _>(connection, begin, outcome).await
+    };
+    let (asked, outcome) = within(limit, statement).await;
     pooled.note(asked, outcome)
+}
+
+/// Keeps no statement prepared in a session that others use next.
+fn kept_if_possible<DB: Database + HasStatementCache>(
+    query: Prepared<'static, DB, DB::Arguments>,
+    pooled: &PooledConnection<DB>,
+) -> Prepared<'static, DB, DB::Arguments> {
+    match pooled.begin() {
+        None => query,
+        Some(_) => query.persistent(false),
+    }
+}
+
+/// Begins a transaction around a single statement: a pooler could give its parts to different sessions.
+async fn begin_alone<DB: Database>(
+    connection: &mut DB::Connection,
+    begin: Option<&'static str>,
+) -> Result<(), sqlx::Error>
+where
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+{
+    if let Some(begin) = begin {
+        connection.execute(begin).await?;
+    }
+    Ok(())
+}
+
+/// Ends it.
+async fn end_alone<DB: Database, T>(
+    connection: &mut DB::Connection,
+    begin: Option<&'static str>,
+    outcome: Result<T, sqlx::Error>,
+) -> Result<T, sqlx::Error>
+where
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+{
+    if begin.is_some() {
+        let end = if outcome.is_ok() {
+            "COMMIT"
+        } else {
+            "ROLLBACK"
+        };
+        connection.execute(end).await?;
+    }
+    outcome
 }
 
 /// A read-write transaction. Dropped without [`Tx::commit`], it rolls back.

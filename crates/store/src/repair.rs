@@ -36,6 +36,7 @@ pub(crate) async fn repair_postgres(connection: &mut PgConnection) -> Result<(),
             format!("{column} NOT BETWEEN 0 AND {MAX_COUNTER}")
         });
         let mended = sqlx::query(AssertSqlSafe(sql))
+            .persistent(false)
             .execute(&mut *connection)
             .await?;
         tell(table, mended.rows_affected());

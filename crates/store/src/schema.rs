@@ -1,6 +1,6 @@
 //! Migrates a database to the schema of this version, or checks that it has one with which this version works.
 
-use sqlx::{PgConnection, Row, SqliteConnection, migrate::Migrate};
+use sqlx::{Connection, PgConnection, Row, SqliteConnection, migrate::Migrate};
 
 use crate::{
     StoreError,
@@ -70,12 +70,18 @@ impl HasSchema for PgConnection {
     const DIALECT: Dialect = Dialect::Postgres;
 
     async fn applied(&mut self) -> Result<Vec<(i64, String)>, StoreError> {
+        // A pooler may give the parts of a single statement to different sessions.
+        let mut tx = self.begin().await?;
         let known = "SELECT 1 WHERE to_regclass('_sqlx_migrations') IS NOT NULL";
-        let known = sqlx::query(known).fetch_optional(&mut *self).await?;
-        if known.is_none() {
-            return Ok(Vec::new());
-        }
-        let rows = sqlx::query(APPLIED).fetch_all(self).await?;
+        let known = sqlx::query(known).persistent(false);
+        let rows = match known.fetch_optional(&mut *tx).await? {
+            Some(_) => {
+                let applied = sqlx::query(APPLIED).persistent(false);
+                applied.fetch_all(&mut *tx).await?
+            }
+            None => Vec::new(),
+        };
+        tx.commit().await?;
         rows.iter()
             .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
             .collect()

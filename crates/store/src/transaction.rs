@@ -50,7 +50,7 @@ impl<DB: Database> Transaction<DB> {
             is_open: true,
             undo: undo::<DB>,
         };
-        run(&mut transaction.pooled, statement).await?;
+        run(&mut transaction.pooled, pool.begin().unwrap_or(statement)).await?;
         Ok(transaction)
     }
 

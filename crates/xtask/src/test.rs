@@ -45,8 +45,8 @@ pub(crate) struct Choice {
     /// Only the Helm chart, the Compose file, and HAProxy and nginx with their examples before the real program
     #[arg(long, group = "part")]
     packaging: bool,
-    /// Only several servers with PostgreSQL, Redis, an S3 server, HAProxy and nginx, which are killed, stopped and
-    /// cut off from each other; needs root. Not in a run without a flag
+    /// Only several servers with PostgreSQL, PgBouncer, Redis, an S3 server, HAProxy and nginx, which are killed,
+    /// stopped and cut off from each other; needs root. Not in a run without a flag
     #[arg(long, group = "part")]
     cluster: bool,
     /// With --cluster: without what takes long
@@ -280,8 +280,11 @@ fn with_cluster(choice: &Choice) -> anyhow::Result<Counts> {
     }
     parts::nextest()?;
     let postgres = Postgres::start()?;
+    let pooler = cluster::Pooler::start(postgres.url())?;
+    let store = ["-p", "store", "-E", "test(/::postgres::/)"];
+    counts += nextest(&store, &postgres, Some(&pooler))?;
     let faults = ["-p", "glasshouse", "-E", "test(/^faults::/)"];
-    counts += nextest(&faults, &postgres)?;
+    counts += nextest(&faults, &postgres, None)?;
     Ok(counts)
 }
 
@@ -300,8 +303,12 @@ fn balanced(short: bool, previous: Option<&Path>) -> anyhow::Result<Counts> {
     count_twice(Runner::Unittest, &mut tests.command)
 }
 
-/// Chosen tests on PostgreSQL.
-fn nextest(chosen: &[&str], postgres: &Postgres) -> anyhow::Result<Counts> {
+/// Chosen tests on PostgreSQL, or through a pooler before it.
+fn nextest(
+    chosen: &[&str],
+    postgres: &Postgres,
+    pooler: Option<&cluster::Pooler>,
+) -> anyhow::Result<Counts> {
     let programs = Programs::install()?;
     let mut tests = cargo(&["nextest", "run", "--test-threads", &threads()?.to_string()]);
     tests
@@ -310,6 +317,9 @@ fn nextest(chosen: &[&str], postgres: &Postgres) -> anyhow::Result<Counts> {
         .env("GLASSHOUSE_TEST_POSTGRES_PROGRAMS", programs.path())
         .env("GLASSHOUSE_TEST_REQUIRE", "1")
         .env(redis::VARIABLE, redis::install()?);
+    if let Some(pooler) = pooler {
+        tests.env("GLASSHOUSE_TEST_POOLER_URL", pooler.url());
+    }
     Ok(count(Runner::Nextest, &run_reading(&mut tests)?))
 }
 

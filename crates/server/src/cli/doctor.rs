@@ -229,7 +229,14 @@ async fn database(config: &Config) -> (Finding, Option<Store>) {
     };
     let opened = tokio::time::timeout(PATIENCE, Store::open(&config.database_url)).await;
     match opened {
-        Ok(Ok(store)) => (Finding::fine(about, format!("{kind} answers")), Some(store)),
+        Ok(Ok(store)) => {
+            let way = match store.is_pooled_by_transaction() {
+                true => ", through a pooler by transaction",
+                false => "",
+            };
+            let text = format!("{kind} answers{way}");
+            (Finding::fine(about, text), Some(store))
+        }
         Ok(Err(error)) => (
             Finding::problem(
                 about,

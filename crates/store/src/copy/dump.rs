@@ -12,7 +12,7 @@ use super::{
     of_file,
     shape::{Kind, Table, of_postgres, of_sqlite},
 };
-use crate::{StoreError, postgres_url::connect};
+use crate::StoreError;
 
 /// Tables about objects, which a copy with the contents in its rows has no use for.
 const OF_OBJECTS: [&str; 2] = ["objects", "removed_objects"];
@@ -45,7 +45,7 @@ pub async fn dump(
             Ok(connection.close().await?)
         }
         DatabaseUrl::Postgres(servers) => {
-            let mut connection = connect(servers).await?;
+            let mut connection = servers.connect().await?;
             connection
                 .execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 .await?;

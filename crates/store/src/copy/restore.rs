@@ -10,7 +10,7 @@ use super::{
     references::{self, prune},
     shape::{Column, Kind, Table, of_postgres, of_sqlite},
 };
-use crate::{DEFAULT_CONNECTIONS, StoreError, db::Db, postgres_url::connect};
+use crate::{DEFAULT_CONNECTIONS, StoreError, db::Db};
 
 /// Maximum number of values in one statement; PostgreSQL's limit is 65,535, SQLite's 32,766.
 const MAX_VALUES: usize = 30_000;
@@ -86,7 +86,7 @@ pub async fn restore<E: std::fmt::Display>(
             restored
         }
         DatabaseUrl::Postgres(servers) => {
-            let mut connection = connect(servers).await?;
+            let mut connection = servers.connect().await?;
             check_schema(
                 sqlx::query(LAST_MIGRATION)
                     .fetch_one(&mut connection)

@@ -117,19 +117,29 @@ where
         .execute(AssertSqlSafe(format!("CREATE DATABASE {name}")))
         .await
         .unwrap();
-    let (server, _) = admin_url
-        .rsplit_once('/')
-        .expect("the URL names a database");
+    let mut url = at_database(&admin_url, &name);
+    // The same tests through a pooler, to which a migrated database belongs; `cargo xtask test --cluster` does that.
+    if let Ok(pooler) = std::env::var("GLASSHOUSE_TEST_POOLER_URL") {
+        Store::migrate(&url).await.unwrap();
+        url = at_database(&pooler, &name);
+    }
     // In a task of its own, so that the database is dropped after a failed assertion too.
     let tasks = LocalSet::new();
-    let outcome = tasks
-        .run_until(tasks.spawn_local(test(format!("{server}/{name}"))))
-        .await;
+    let outcome = tasks.run_until(tasks.spawn_local(test(url))).await;
     admin
         .execute(AssertSqlSafe(format!("DROP DATABASE {name} WITH (FORCE)")))
         .await
         .unwrap();
     if let Err(failure) = outcome {
         resume_unwind(failure.into_panic());
+    }
+}
+
+/// The URL with another database.
+fn at_database(url: &str, name: &str) -> String {
+    let (server, rest) = url.rsplit_once('/').expect("the URL names a database");
+    match rest.split_once('?') {
+        Some((_, parameters)) => format!("{server}/{name}?{parameters}"),
+        None => format!("{server}/{name}"),
     }
 }
