@@ -52,7 +52,7 @@ impl Programs {
     #[must_use]
     pub fn found(&self) -> &sandbox::Programs {
         match &self.0 {
-            Place::Here(here) => here.sandbox.programs(),
+            Place::Here(here) => here.sandbox().programs(),
             Place::Runners(_, found) => found,
         }
     }
@@ -61,7 +61,7 @@ impl Programs {
     #[must_use]
     pub fn accounting(&self) -> String {
         match &self.0 {
-            Place::Here(here) => here.sandbox.accounting(),
+            Place::Here(here) => here.sandbox().accounting(),
             Place::Runners(..) => "runners account for them".to_owned(),
         }
     }

@@ -2,22 +2,43 @@
 
 mod files;
 
+use std::collections::BTreeMap;
+
 use runner_protocol::{Call, CallResult, Outcome, Program, Work};
-use sandbox::{Error, Sandbox, Session, Stream};
+use sandbox::{Error, Place, Sandbox, Stream, Workdir, Workdirs, discard};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     Runner,
-    chats::{Chat, Place, discard},
     printer::{Printer, watched},
     server::Failure,
 };
-use files::{changes, lay_out};
+use files::{Known, changes, lay_out};
 
 /// Told of a program that was killed because the runner was stopped.
 const STOPPED: &str = "The machine that ran this program was shut down, so the program was stopped. What it had changed is lost.";
 /// Told of a call whose run does not want it any more.
 const UNWANTED: &str = "The program was stopped.";
+
+/// The working directory of a chat. Taken out of its place while a program runs, so that it is removed if that is stopped.
+#[derive(Debug)]
+pub(crate) struct Chat {
+    workdir: Workdir,
+    /// The files that the servers know, as they are in the folder.
+    known: BTreeMap<String, Known>,
+    /// The number of the last call.
+    turn: u64,
+}
+
+impl Chat {
+    async fn new(chats: &Workdirs<Self>) -> std::io::Result<Self> {
+        Ok(Self {
+            workdir: chats.make().await?,
+            known: BTreeMap::new(),
+            turn: 0,
+        })
+    }
+}
 
 /// Runs a call to its end, and reports the result.
 pub(crate) async fn execute(runner: &Runner, lease: &str, call: Call, ended: &CancellationToken) {
@@ -59,7 +80,7 @@ fn failed(why: String) -> CallResult {
 async fn perform(
     runner: &Runner,
     lease: &str,
-    place: &mut Place,
+    place: &mut Place<Chat>,
     turn: u64,
     work: &Work,
 ) -> Result<(Chat, CallResult), String> {
@@ -68,7 +89,7 @@ async fn perform(
         Some(chat) if chat.turn + 1 == turn => chat,
         other => {
             discard(other);
-            let chat = runner.chats.new_chat(&runner.sandbox);
+            let chat = Chat::new(&runner.chats).await;
             chat.map_err(|error| format!("The folder of the chat could not be made: {error}."))?
         }
     };
@@ -76,9 +97,14 @@ async fn perform(
     let mut left_out = lay_out(runner, lease, &mut chat, work).await?;
     let printer = Printer::default();
     let shown = printer.clone();
-    let running = run(&runner.sandbox, &mut chat, work, move |_, text| {
-        printer.print(text);
-    });
+    let running = run(
+        runner.chats.sandbox(),
+        &mut chat.workdir,
+        work,
+        move |_, text| {
+            printer.print(text);
+        },
+    );
     let outcome = watched(&runner.server, lease, &shown, running).await;
     let outcome = outcome.map_err(|error| format!("It could not be run: {error}."))?;
     let mut changes = changes(&mut chat, work.max_file_bytes).await?;
@@ -101,14 +127,14 @@ fn one_line(text: &str) -> String {
 
 async fn run(
     sandbox: &Sandbox,
-    chat: &mut Chat,
+    workdir: &mut Workdir,
     work: &Work,
     on_output: impl FnMut(Stream, &str) + Send,
 ) -> Result<Outcome, Error> {
     match &work.program {
         Program::Script { script, variables } => {
             let command = sandbox
-                .shell(&chat.folder, script)
+                .shell(workdir.folder(), script)
                 .limits(work.limits.clone());
             let command = variables
                 .iter()
@@ -116,18 +142,8 @@ async fn run(
             Ok(Outcome::Script(command.run(on_output).await?))
         }
         Program::Cell { code, restart } => {
-            if *restart {
-                chat.session = None;
-            }
-            let (started, mut session) = match chat.session.take().filter(Session::is_alive) {
-                Some(session) => (false, session),
-                None => {
-                    let session = sandbox.session(&chat.folder, work.limits.clone());
-                    (true, session.await?)
-                }
-            };
-            let cell = session.run(code, on_output).await?;
-            chat.session = Some(session).filter(Session::is_alive);
+            let running = workdir.run_cell(sandbox, &work.limits, code, *restart, on_output);
+            let (started, cell) = running.await?;
             Ok(Outcome::Cell { started, cell })
         }
     }
@@ -149,7 +165,11 @@ async fn report(
         let Some(file) = result.changed.iter().find(|file| file.sha256 == hash) else {
             continue;
         };
-        let (folder, path, limit) = (chat.folder.clone(), file.path.clone(), work.max_file_bytes);
+        let (folder, path, limit) = (
+            chat.workdir.folder().clone(),
+            file.path.clone(),
+            work.max_file_bytes,
+        );
         let read = tokio::task::spawn_blocking(move || folder.read(&path, limit)).await;
         let content = match read {
             Ok(Ok(content)) => content,

@@ -3,7 +3,6 @@
 
 mod cache;
 mod call;
-mod chats;
 mod printer;
 mod server;
 
@@ -19,12 +18,12 @@ use data_encoding::HEXLOWER;
 use redact::Secret;
 use ring::rand::{SecureRandom, SystemRandom};
 use runner_protocol::{About, Ask, BEAT_MS, Beat, MAX_SLOTS};
-use sandbox::Sandbox;
+use sandbox::{Sandbox, Workdirs};
 use tokio::time::{sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use cache::Cache;
-use chats::Chats;
+use call::Chat;
 use server::Server;
 
 /// The settings of a runner.
@@ -59,8 +58,7 @@ struct Runner {
     name: String,
     about: About,
     server: Server,
-    sandbox: Sandbox,
-    chats: Chats,
+    chats: Workdirs<Chat>,
     cache: Arc<Cache>,
     /// The leases that it has; cancelled when they end.
     leases: Mutex<HashMap<String, CancellationToken>>,
@@ -96,12 +94,11 @@ pub async fn run(settings: Settings, stop: impl Future<Output = ()>) -> anyhow::
         id: secret()?,
         name: settings.name.clone(),
         server: Server::new(&settings.server, settings.token.clone())?,
-        chats: Chats::new(settings.folder.join("chats"))?,
+        chats: Workdirs::open(sandbox, settings.folder.join("chats"))?,
         cache: Arc::new(Cache::new(
             settings.folder.join("cache"),
             settings.cache_bytes,
         )?),
-        sandbox,
         about,
         leases: Mutex::default(),
         draining: CancellationToken::new(),

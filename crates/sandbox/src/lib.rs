@@ -6,6 +6,7 @@
 //! - A [`Folder`] is writable by programs. [`Folder::put`] and [`Folder::collect`] move files in and out.
 //! - A [`Directory`] is shared with people; programs only see copies of its files.
 //! - [`Sandbox::command`] runs one program; [`Sandbox::session`] keeps a Python process between the cells of a chat.
+//! - [`Workdirs`] keeps folders and sessions of chats between their programs.
 //! - The server's program has to call [`become_helper`] before anything else.
 //!
 //! Dropping a running program kills it with all its descendants.
@@ -14,6 +15,7 @@ mod ended;
 mod limits;
 mod output;
 mod removal;
+mod workdirs;
 
 #[cfg(target_os = "linux")]
 mod collector;
@@ -58,6 +60,7 @@ pub use output::{Collected, Stream};
 pub use removal::remove_folder;
 #[cfg(target_os = "linux")]
 pub use session::Session;
+pub use workdirs::{Place, Workdir, Workdirs, discard};
 
 /// Must be called first in the server's `main`, before threads are started: if this process was started as a helper of
 /// the sandbox, it becomes one, and `main` returns the exit code.

@@ -1,12 +1,9 @@
 //! The working directory and the Python process of one chat.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    path::{Path as DiskPath, PathBuf},
-};
+use std::collections::{BTreeMap, HashSet};
 
 use runner_protocol::{Sha256, is_kept};
-use sandbox::{Cell, Error, File, Folder, FolderError, Limits, Sandbox, Session, Stream};
+use sandbox::{Cell, Error, File, Folder, FolderError, Limits, Sandbox, Stream};
 
 use super::{
     apply::{Applied, MORE, delete, shorten, write},
@@ -24,19 +21,17 @@ const FILES_LIMIT: usize = 5_000;
 /// A working directory. `same` has the files that equal the chat's, with the state of both when they were last equal.
 #[derive(Debug)]
 pub(super) struct Workdir {
-    path: PathBuf,
-    folder: Folder,
+    workdir: sandbox::Workdir,
     same: BTreeMap<String, Synced>,
     /// Files of the chat that cannot be copied into the folder, each with the reason.
     left_out: Vec<String>,
     /// A program may have run whose changes were not copied to the chat.
     half_done: bool,
-    session: Option<Session>,
     turn: Option<i64>,
 }
 
 /// Runs disk operations on a blocking thread.
-pub(super) async fn blocking<T: Send + 'static>(
+async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FolderError> + Send + 'static,
 ) -> Result<T, ToolFailure> {
     at_disk(work)
@@ -53,20 +48,15 @@ async fn at_disk<T: Send + 'static>(
 }
 
 impl Workdir {
-    /// An empty working directory at `path`.
-    pub(super) fn make(sandbox: &Sandbox, path: &DiskPath) -> Result<Self, FolderError> {
-        sandbox::remove_folder(path)?;
-        let folder = sandbox.folder(path)?;
-        let same = BTreeMap::new();
-        Ok(Self {
-            path: path.to_owned(),
-            folder,
-            same,
+    /// An empty working directory.
+    pub(super) fn new(workdir: sandbox::Workdir) -> Self {
+        Self {
+            workdir,
+            same: BTreeMap::new(),
             left_out: Vec::new(),
             half_done: false,
-            session: None,
             turn: None,
-        })
+        }
     }
 
     /// The number of its last turn, if servers share the database.
@@ -85,7 +75,7 @@ impl Workdir {
 
     /// The folder as seen by programs.
     pub(super) fn folder(&self) -> &Folder {
-        &self.folder
+        self.workdir.folder()
     }
 
     /// Copies the chat's changed files into the folder.
@@ -108,7 +98,7 @@ impl Workdir {
             .cloned()
             .collect();
         for path in gone {
-            let folder = self.folder.clone();
+            let folder = self.folder().clone();
             let inside = inside(&path);
             if let Err(error @ (FolderError::Path(_) | FolderError::Disk(_))) =
                 at_disk(move || folder.remove(&inside)).await?
@@ -147,7 +137,7 @@ impl Workdir {
                 }
             };
             let hash = Sha256::of(&bytes);
-            let folder = self.folder.clone();
+            let folder = self.folder().clone();
             let name = inside(&file.path);
             let put = at_disk(move || {
                 folder.put(&name, &bytes)?;
@@ -186,7 +176,7 @@ impl Workdir {
         &mut self,
         context: &ToolContext,
     ) -> Result<Vec<String>, ToolFailure> {
-        let folder = self.folder.clone();
+        let folder = self.folder().clone();
         let (files, more) = blocking(move || folder.collect(FILES_LIMIT)).await?;
         let mut lines = std::mem::take(&mut self.left_out);
         let there: HashSet<String> = files.iter().map(|file| format!("/{}", file.path)).collect();
@@ -240,7 +230,7 @@ impl Workdir {
                 )));
             }
         };
-        let folder = self.folder.clone();
+        let folder = self.folder().clone();
         let inside = file.path.clone();
         let bytes = match at_disk(move || folder.read(&inside, BYTES_LIMIT as u64)).await? {
             Ok(bytes) => bytes,
@@ -284,38 +274,19 @@ impl Workdir {
         }
     }
 
-    /// Runs a cell in the chat's Python process, starting one if there is none. Returns whether it was started, and the
-    /// outcome of the cell.
+    /// Runs a cell in the chat's Python process. Returns whether it was started, and the outcome of the cell.
     pub(super) async fn run_cell(
         &mut self,
         sandbox: &Sandbox,
         limits: &Limits,
         code: &str,
+        restart: bool,
         on_output: impl FnMut(Stream, &str) + Send,
     ) -> Result<(bool, Cell), Error> {
-        // Taken out while it runs: if dropped before the end, the session is killed and not reused.
-        let (started, mut session) = match self.session.take().filter(Session::is_alive) {
-            Some(session) => (false, session),
-            None => (true, sandbox.session(&self.folder, limits.clone()).await?),
-        };
-        let cell = session.run(code, on_output).await?;
-        self.session = Some(session).filter(Session::is_alive);
-        Ok((started, cell))
-    }
-
-    /// Ends the Python process, dropping its variables.
-    pub(super) fn end_session(&mut self) {
-        self.session = None;
-    }
-}
-
-impl Drop for Workdir {
-    fn drop(&mut self) {
-        self.session = None;
-        // The chat's files are in the database. A folder that cannot be removed is removed at the next start.
-        if let Err(error) = sandbox::remove_folder(&self.path) {
-            tracing::warn!(%error, "failed to remove a chat's working directory");
-        }
+        let running = self
+            .workdir
+            .run_cell(sandbox, limits, code, restart, on_output);
+        running.await
     }
 }
 

@@ -10,11 +10,16 @@ use runner_protocol::{
 };
 use sandbox::{File, Folder, FolderError};
 
-use crate::{
-    Runner,
-    chats::{Chat, Known},
-    server::Failure,
-};
+use super::Chat;
+use crate::{Runner, server::Failure};
+
+/// A file in the folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Known {
+    sha256: Sha256,
+    size_bytes: u64,
+    changed_ms: i64,
+}
 
 /// What a program has changed.
 #[derive(Debug, Default)]
@@ -52,7 +57,7 @@ pub(super) async fn lay_out(
         .known
         .extract_if(.., |path, _| !wanted.contains_key(path.as_str()));
     let gone: Vec<String> = gone.map(|(path, _)| path).collect();
-    let folder = chat.folder.clone();
+    let folder = chat.workdir.folder().clone();
     blocking(move || remove_all(&folder, &gone)).await?;
     let mut left_out = Vec::new();
     for file in &work.files {
@@ -64,7 +69,7 @@ pub(super) async fn lay_out(
             continue;
         }
         let put = match content(runner, lease, file).await {
-            Ok(content) => put(&chat.folder, &file.path, content).await?,
+            Ok(content) => put(chat.workdir.folder(), &file.path, content).await?,
             Err(Failure::Refused(..)) => Err("it was changed meanwhile".to_owned()),
             Err(error) => return Err(format!("The files could not be fetched: {error}.")),
         };
@@ -130,7 +135,7 @@ async fn put(
 
 /// What has changed in the folder since it was laid out. From then on, it is known.
 pub(super) async fn changes(chat: &mut Chat, max_file_bytes: u64) -> Result<Changes, String> {
-    let folder = chat.folder.clone();
+    let folder = chat.workdir.folder().clone();
     let known = std::mem::take(&mut chat.known);
     let (known, changes) = blocking(move || compare(&folder, known, max_file_bytes)).await?;
     chat.known = known;

@@ -89,12 +89,17 @@ impl Runner {
 
     /// The lines of `ran` in all folders of chats: each program writes one when it starts.
     fn marks(&self) -> usize {
-        let chats = std::fs::read_dir(self.folder.join("chats"));
-        let chats = chats.into_iter().flatten().flatten();
+        let chats = self.chats().into_iter();
         chats
-            .map(|chat| std::fs::read_to_string(chat.path().join("ran")).unwrap_or_default())
+            .map(|chat| std::fs::read_to_string(chat.join("ran")).unwrap_or_default())
             .map(|text| text.lines().count())
             .sum()
+    }
+
+    /// The folders of chats, which are below one of the process.
+    fn chats(&self) -> Vec<PathBuf> {
+        let processes = entries(&self.folder.join("chats")).into_iter();
+        processes.flat_map(|process| entries(&process)).collect()
     }
 
     fn log(&self) -> String {
@@ -367,10 +372,7 @@ async fn python_of_a_chat_stays_on_its_runner_for_all_servers() {
         assert!(!error && text.starts_with(shows), "{shows}: {text}");
     }
     // The one with the variables goes: the other begins anew, with the files.
-    let with_chat = |runner: &Runner| {
-        let chats = std::fs::read_dir(runner.folder.join("chats")).unwrap();
-        chats.count() > 0
-    };
+    let with_chat = |runner: &Runner| !runner.chats().is_empty();
     let at = runners.iter().position(with_chat).unwrap();
     assert!(!with_chat(&runners[1 - at]));
     runners[at].kill().await;
@@ -409,12 +411,13 @@ async fn two_runners_share_the_calls() {
     watch(&server, &first).await.until(is("tool_output")).await;
     let second = say(&server, &server.new_chat().await).await;
     watch(&server, &second).await.until(is("tool_output")).await;
-    let has_chat = |runner: &Runner| has_entries(&runner.folder.join("chats"));
+    let has_chat = |runner: &Runner| !runner.chats().is_empty();
     assert!(runners.iter().all(has_chat));
 }
 
-fn has_entries(folder: &Path) -> bool {
-    std::fs::read_dir(folder).unwrap().next().is_some()
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
 }
 
 #[tokio::test]
