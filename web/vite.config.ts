@@ -48,5 +48,7 @@ export default defineConfig(({ mode }) => ({
     environment: "happy-dom",
     setupFiles: ["src/test/setup.ts"],
     testTimeout: 30_000,
+    // By default, one processor core is left to others.
+    maxWorkers: "100%",
   },
 }));

@@ -138,8 +138,22 @@ pub(crate) struct Finished {
 /// # Errors
 /// If it cannot be started.
 pub(crate) fn run_reading(command: &mut Command) -> anyhow::Result<Finished> {
+    println!("$ {}", show(command));
+    read(command, |line| print!("{line}"))
+}
+
+/// The same for a program that runs beside others: its output is printed at its end.
+///
+/// # Errors
+/// If it cannot be started.
+pub(crate) fn run_beside(command: &mut Command) -> anyhow::Result<Finished> {
+    let finished = read(command, |_| ())?;
+    println!("$ {}\n{}", show(command), finished.output);
+    Ok(finished)
+}
+
+fn read(command: &mut Command, on_line: impl Fn(&str) + Sync) -> anyhow::Result<Finished> {
     let shown = show(command);
-    println!("$ {shown}");
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -151,8 +165,8 @@ pub(crate) fn run_reading(command: &mut Command) -> anyhow::Result<Finished> {
     let err = child.stderr.take();
     let output = Mutex::new(String::new());
     thread::scope(|threads| {
-        threads.spawn(|| out.map(|out| show_lines(out, &output)));
-        threads.spawn(|| err.map(|err| show_lines(err, &output)));
+        threads.spawn(|| out.map(|out| read_lines(out, &output, &on_line)));
+        threads.spawn(|| err.map(|err| read_lines(err, &output, &on_line)));
     });
     let success = child
         .wait()
@@ -164,12 +178,12 @@ pub(crate) fn run_reading(command: &mut Command) -> anyhow::Result<Finished> {
     Ok(Finished { output, success })
 }
 
-fn show_lines(from: impl Read, output: &Mutex<String>) {
+fn read_lines(from: impl Read, output: &Mutex<String>, on_line: impl Fn(&str)) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
     while matches!(from.read_until(b'\n', &mut line), Ok(count) if count > 0) {
         let text = String::from_utf8_lossy(&line);
-        print!("{text}");
+        on_line(&text);
         if let Ok(mut output) = output.lock() {
             output.push_str(&text);
         }

@@ -1,9 +1,10 @@
 //! `cargo xtask test`: installs the tests' dependencies, runs the tests and adds up their results.
 
 use std::{
-    fs,
+    collections::VecDeque,
+    fs, panic,
     path::{Path, PathBuf},
-    process::Command,
+    sync::{Mutex, PoisonError},
     thread,
 };
 
@@ -11,7 +12,8 @@ use anyhow::Context;
 
 use crate::{
     command::{
-        Finished, SHIPPED_FEATURES, cargo, debug_folder, npm, root, run as run_command, run_reading,
+        Finished, SHIPPED_FEATURES, cargo, debug_folder, npm, root, run as run_command, run_beside,
+        run_reading,
     },
     counts::{Counts, Runner, TestsFailed},
     parts::{
@@ -240,25 +242,45 @@ fn with_open_webui() -> anyhow::Result<Counts> {
     )
 }
 
-/// Unmodified third-party programs against the real program.
+/// Unmodified third-party programs against the real program, two at a time, since they mostly wait.
 pub(crate) fn with_clients() -> anyhow::Result<Counts> {
     build()?;
+    let python = clients::python_tests()?.into_iter();
+    let node = clients::node_tests()?.into_iter();
+    let node = node.chain([clients::example_tests()?]);
+    let mut tests: VecDeque<_> = python
+        .map(|tests| (Runner::Unittest, tests))
+        .chain(node.map(|tests| (Runner::Node, tests)))
+        .collect();
     let programs = debug_folder()?;
-    let mut counts = Counts::default();
-    let mut count_all = |runner, mut tests: Command| -> anyhow::Result<()> {
+    for (_, tests) in &mut tests {
         tests.env("GLASSHOUSE_BIN", programs.join("glasshouse"));
         tests.env("SCRIPTED_MODEL_BIN", programs.join("scripted-model"));
-        counts += count_twice(runner, &mut tests)?;
-        Ok(())
+    }
+    let tests = Mutex::new(tests);
+    let count_all = || {
+        let mut counts = Counts::default();
+        while let Some((runner, mut tests)) = next(&tests) {
+            counts += count_twice(runner, || run_beside(&mut tests))?;
+        }
+        anyhow::Ok(counts)
     };
-    for tests in clients::python_tests()? {
-        count_all(Runner::Unittest, tests)?;
-    }
-    for tests in clients::node_tests()? {
-        count_all(Runner::Node, tests)?;
-    }
-    count_all(Runner::Node, clients::example_tests()?)?;
-    Ok(counts)
+    let mut counts = Counts::default();
+    thread::scope(|threads| {
+        for running in [threads.spawn(count_all), threads.spawn(count_all)] {
+            counts += running
+                .join()
+                .unwrap_or_else(|reason| panic::resume_unwind(reason))?;
+        }
+        Ok(counts)
+    })
+}
+
+fn next<T>(queue: &Mutex<VecDeque<T>>) -> Option<T> {
+    queue
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .pop_front()
 }
 
 /// The Helm chart, the Compose file and the examples for balancers.
@@ -268,7 +290,7 @@ pub(crate) fn with_packaging() -> anyhow::Result<Counts> {
     let (mut tests, _postgres) = packaging::tests()?;
     tests.env("GLASSHOUSE_BIN", programs.join("glasshouse"));
     tests.env("SCRIPTED_MODEL_BIN", programs.join("scripted-model"));
-    count_twice(Runner::Unittest, &mut tests)
+    count_twice(Runner::Unittest, || run_reading(&mut tests))
 }
 
 /// Several servers and all that they need, in networks of their own.
@@ -300,7 +322,7 @@ fn balanced(short: bool, previous: Option<&Path>) -> anyhow::Result<Counts> {
     }
     let program = debug_folder()?.join("glasshouse");
     let mut tests = cluster::tests(short, previous, &program)?;
-    count_twice(Runner::Unittest, &mut tests.command)
+    count_twice(Runner::Unittest, || run_reading(&mut tests.command))
 }
 
 /// Chosen tests on PostgreSQL, or through a pooler before it.
@@ -345,13 +367,16 @@ fn with_real_model() -> anyhow::Result<Counts> {
 
 /// Runs the tests, and once more if one fails, as nextest does: they have time limits for real programs, which a busy
 /// machine can exceed. What is broken fails twice; tests that pass only on the second run are counted as flaky.
-fn count_twice(runner: Runner, tests: &mut Command) -> anyhow::Result<Counts> {
-    let first = count(runner, &run_reading(tests)?);
+fn count_twice(
+    runner: Runner,
+    mut run: impl FnMut() -> anyhow::Result<Finished>,
+) -> anyhow::Result<Counts> {
+    let first = count(runner, &run()?);
     if first.failed == 0 {
         return Ok(first);
     }
     println!("{} failed; once more:", first.failed);
-    Ok(count(runner, &run_reading(tests)?).after(first))
+    Ok(count(runner, &run()?).after(first))
 }
 
 fn count(runner: Runner, finished: &Finished) -> Counts {
