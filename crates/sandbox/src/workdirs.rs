@@ -97,14 +97,14 @@ struct Slot<W> {
 }
 
 impl<W> Slot<W> {
-    /// Nobody uses the working directory.
-    fn rests(&self) -> bool {
+    /// Whether no program is using the working directory.
+    fn is_unused(&self) -> bool {
         Arc::strong_count(&self.place) == 1
     }
 }
 
 impl<W: Send + 'static> Workdirs<W> {
-    /// They are created in `folder`, which is emptied first and readable by nobody else.
+    /// They are created in `folder`, which is emptied first and only accessible to this user.
     ///
     /// # Errors
     /// If the folder cannot be created.
@@ -163,29 +163,22 @@ impl<W: Send + 'static> Workdirs<W> {
     /// Removes idle working directories. To be called periodically.
     pub fn sweep(&self) {
         let is_idle =
-            |_: &String, slot: &mut Slot<W>| slot.rests() && slot.entered.elapsed() >= IDLE;
-        let idle: Vec<_> = self.slots().extract_if(is_idle).collect();
-        if !idle.is_empty() {
-            discard(idle);
-        }
+            |_: &String, slot: &mut Slot<W>| slot.is_unused() && slot.entered.elapsed() >= IDLE;
+        discard(self.slots().extract_if(is_idle));
     }
 
     /// Removes the working directory of this name.
     pub fn forget(&self, name: &str) {
-        if let Some(slot) = self.slots().remove(name) {
-            discard(slot);
-        }
+        discard(self.slots().remove(name));
     }
 
     fn place(&self, name: &str) -> Arc<AsyncMutex<Option<W>>> {
         let mut slots = self.slots();
         if slots.len() >= MAX_WORKDIRS && !slots.contains_key(name) {
-            let resting = slots.iter().filter(|(_, slot)| slot.rests());
-            let oldest = resting.min_by_key(|(_, slot)| slot.entered);
+            let unused = slots.iter().filter(|(_, slot)| slot.is_unused());
+            let oldest = unused.min_by_key(|(_, slot)| slot.entered);
             let oldest = oldest.map(|(name, _)| name.clone());
-            if let Some(slot) = oldest.and_then(|oldest| slots.remove(&oldest)) {
-                discard(slot);
-            }
+            discard(oldest.and_then(|oldest| slots.remove(&oldest)));
         }
         let entered = Instant::now();
         let slot = slots.entry(name.to_owned()).or_insert_with(|| Slot {
@@ -202,6 +195,9 @@ impl<W: Send + 'static> Workdirs<W> {
 }
 
 /// Drops working directories on a blocking thread, since their folders may be large.
-pub fn discard<T: Send + 'static>(workdirs: T) {
-    spawn_blocking(move || drop(workdirs));
+pub fn discard<T: Send + 'static>(workdirs: impl IntoIterator<Item = T>) {
+    let workdirs: Vec<T> = workdirs.into_iter().collect();
+    if !workdirs.is_empty() {
+        spawn_blocking(move || drop(workdirs));
+    }
 }

@@ -64,7 +64,7 @@ impl Here {
         let mut entered = self.enter(context).await?;
         let command = self
             .sandbox()
-            .shell(entered.workdir()?.folder(), script)
+            .shell(entered.workdir()?.inner().folder(), script)
             .limits(self.limits.clone());
         let command = variables
             .iter()
@@ -89,7 +89,9 @@ impl Here {
         let workdir = entered.workdir()?;
         let printer = Printer::default();
         let (shown, print) = (printer.clone(), move |_, text: &str| printer.print(text));
-        let running = workdir.run_cell(self.sandbox(), &self.limits, code, restart, print);
+        let running = workdir
+            .inner()
+            .run_cell(self.sandbox(), &self.limits, code, restart, print);
         let (started, cell) = watched(context, &shown, running)
             .await
             .map_err(|error| ToolFailure(format!("It could not be run: {error}.")))?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use runner_protocol::{Sha256, is_kept};
-use sandbox::{Cell, Error, File, Folder, FolderError, Limits, Sandbox, Stream};
+use sandbox::{File, Folder, FolderError};
 
 use super::{
     apply::{Applied, MORE, delete, shorten, write},
@@ -73,9 +73,13 @@ impl Workdir {
         self.half_done
     }
 
-    /// The folder as seen by programs.
-    pub(super) fn folder(&self) -> &Folder {
-        self.workdir.folder()
+    /// What programs work in.
+    pub(super) fn inner(&mut self) -> &mut sandbox::Workdir {
+        &mut self.workdir
+    }
+
+    fn folder(&self) -> Folder {
+        self.workdir.folder().clone()
     }
 
     /// Copies the chat's changed files into the folder.
@@ -98,7 +102,7 @@ impl Workdir {
             .cloned()
             .collect();
         for path in gone {
-            let folder = self.folder().clone();
+            let folder = self.folder();
             let inside = inside(&path);
             if let Err(error @ (FolderError::Path(_) | FolderError::Disk(_))) =
                 at_disk(move || folder.remove(&inside)).await?
@@ -137,7 +141,7 @@ impl Workdir {
                 }
             };
             let hash = Sha256::of(&bytes);
-            let folder = self.folder().clone();
+            let folder = self.folder();
             let name = inside(&file.path);
             let put = at_disk(move || {
                 folder.put(&name, &bytes)?;
@@ -176,7 +180,7 @@ impl Workdir {
         &mut self,
         context: &ToolContext,
     ) -> Result<Vec<String>, ToolFailure> {
-        let folder = self.folder().clone();
+        let folder = self.folder();
         let (files, more) = blocking(move || folder.collect(FILES_LIMIT)).await?;
         let mut lines = std::mem::take(&mut self.left_out);
         let there: HashSet<String> = files.iter().map(|file| format!("/{}", file.path)).collect();
@@ -230,7 +234,7 @@ impl Workdir {
                 )));
             }
         };
-        let folder = self.folder().clone();
+        let folder = self.folder();
         let inside = file.path.clone();
         let bytes = match at_disk(move || folder.read(&inside, BYTES_LIMIT as u64)).await? {
             Ok(bytes) => bytes,
@@ -272,21 +276,6 @@ impl Workdir {
                 Ok(Some(line))
             }
         }
-    }
-
-    /// Runs a cell in the chat's Python process. Returns whether it was started, and the outcome of the cell.
-    pub(super) async fn run_cell(
-        &mut self,
-        sandbox: &Sandbox,
-        limits: &Limits,
-        code: &str,
-        restart: bool,
-        on_output: impl FnMut(Stream, &str) + Send,
-    ) -> Result<(bool, Cell), Error> {
-        let running = self
-            .workdir
-            .run_cell(sandbox, limits, code, restart, on_output);
-        running.await
     }
 }
 

@@ -44,7 +44,7 @@ const CONNECTION_WINDOW_BYTES: u32 = 512 * 1024;
 /// The maximum amount of a response that waits for the client.
 const SEND_BUFFER_BYTES: usize = 64 * 1024;
 
-/// How much of a body that nobody reads is received, and for how long.
+/// How much of an unread body is received, and for how long.
 const MAX_UNREAD_BYTES: usize = 64 * 1024;
 const UNREAD_TIME: Duration = Duration::from_secs(5);
 
@@ -120,8 +120,8 @@ where
     }
 }
 
-/// The body of a request. What nobody has read of it when it is dropped is received and ignored, if it is short: a stream
-/// that is reset after a complete response is a failure for some clients, such as curl 7.88, which then show no response.
+/// The body of a request. If it is dropped unread and is short, the rest is received and ignored: some clients, such as
+/// curl 7.88, report an error in place of the response if the stream is reset after it.
 pub(super) struct RequestBody {
     incoming: Option<Incoming>,
     tasks: TaskTracker,
